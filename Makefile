@@ -1,0 +1,56 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test test-slow check bench format clean
+
+help:
+	@echo "make demo    score the digits that ship with scikit-learn, some labels flipped"
+	@echo "make test    run the tests"
+	@echo "make check   lint and types"
+	@echo "make bench   measure speed and memory against plain numpy"
+
+demo: $(VENV)/.core
+	@$(BIN)/cgscore demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.core
+	$(BIN)/python bench/exact.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis cgscore-demo
+
+# One stamp per set of packages, so that a second run installs nothing.
+$(BIN)/python:
+	@echo "Making a virtual environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cgscore (once) ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cgscore and what its tests need (once) ..."
+	@$(INSTALL) -e ".[test]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cgscore and what its checks need (once) ..."
+	@$(INSTALL) -e ".[dev]"
+	@touch $@ $(VENV)/.core $(VENV)/.test

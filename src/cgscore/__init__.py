@@ -1,0 +1,63 @@
+"""What each example of a labelled dataset is worth, without training a model.
+
+>>> import cgscore
+>>> s = cgscore.score(X, y)          # doctest: +SKIP
+>>> s.table                          # doctest: +SKIP
+
+Names are loaded when they are first used, so that ``import cgscore`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from cgscore.api import complexity, factor, score
+    from cgscore.data import Dataset, read
+    from cgscore.errors import CGScoreError, CGScoreWarning
+    from cgscore.factored import Factor
+    from cgscore.kernel import gram
+    from cgscore.result import Scores, load
+
+_HOME = {
+    "CGScoreError": "errors",
+    "CGScoreWarning": "errors",
+    "Dataset": "data",
+    "Factor": "factored",
+    "Scores": "result",
+    "complexity": "api",
+    "factor": "api",
+    "gram": "kernel",
+    "load": "result",
+    "read": "data",
+    "score": "api",
+}
+
+__all__ = [
+    "CGScoreError",
+    "CGScoreWarning",
+    "Dataset",
+    "Factor",
+    "Scores",
+    "complexity",
+    "factor",
+    "gram",
+    "load",
+    "read",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cgscore' has no attribute {name!r}")
+    value = getattr(import_module(f"cgscore.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,151 @@
+"""What ``import cgscore`` offers: score, factor, complexity. Owns no mathematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from cgscore.data import Dataset, read
+from cgscore.errors import LabelError, OptionError
+from cgscore.execution.progress import Listener, reporter
+from cgscore.factored import Factor
+from cgscore.labels import as_labels
+from cgscore.result import Scores
+
+METHODS = ("auto", "exact")
+
+_DEFAULTS = {
+    "ratio": 4,
+    "runs": None,
+    "target": None,
+    "device": "cpu",
+    "client": None,
+    "checkpoint": None,
+}
+
+
+def score(
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    method: str = "auto",
+    ridge: float = 0.0,
+    ratio: float = 4,
+    runs: int | None = None,
+    target: float | None = None,
+    task: str = "classification",
+    dtype: str = "float64",
+    seed: int = 0,
+    memory_limit: int | float | str | None = None,
+    device: str = "cpu",
+    client: Any = None,
+    checkpoint: Any = None,
+    duplicates: str = "merge",
+    progress: bool | Listener | None = None,
+) -> Scores:
+    """The score of every example of a labelled dataset.
+
+    Parameters
+    ----------
+    data : array, data frame, path or Dataset
+        One example per row, or anything that `cgscore.read` understands. Arrays are taken as they
+        are; every row is scaled to unit norm.
+    y : (n,) array, optional
+        Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them.
+    method : {"auto", "exact"}
+        How to solve. ``exact`` factorises the whole kernel matrix.
+    ridge : float
+        Added to the diagonal of the kernel matrix. 0 is the paper's score.
+    ratio, runs, target, device, client, checkpoint
+        Options of methods and machines that this version does not have; anything but the default
+        is refused.
+    task : {"classification", "regression"}
+        Whether labels are classes or numbers.
+    dtype : {"float64"}
+        Precision of the arithmetic.
+    seed : int
+        For methods that draw random numbers; ``exact`` draws none.
+    memory_limit : int or str, optional
+        Bytes, or a text such as ``"4GB"``; by default what the machine has.
+    duplicates : {"merge", "error"}
+        Whether identical rows are scored as one (without a ridge) or refused.
+    progress : bool or function, optional
+        ``True`` draws bars, ``False`` is silent, a function receives the phase and the fraction
+        done. By default bars are drawn if standard error is a terminal.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    CGScoreError
+        Inputs, labels or options that cannot be used; see `cgscore.errors`.
+
+    Examples
+    --------
+    >>> import cgscore
+    >>> s = cgscore.score("sklearn:digits")
+    >>> round(s.accuracy(), 3)
+    0.989
+    """
+    if method not in METHODS:
+        raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    asked = {"ratio": ratio, "runs": runs, "target": target, "device": device, "client": client,
+             "checkpoint": checkpoint}
+    for name, value in asked.items():
+        if value != _DEFAULTS[name]:
+            raise OptionError(f"{name}={value!r} has no effect on method='exact'. Leave it out.")
+    dataset = _labelled(data, y)
+    as_labels(dataset.y, len(dataset), task)  # a mistake in the labels shows before the long work
+    made = factor(
+        dataset,
+        ridge=ridge,
+        dtype=dtype,
+        memory_limit=memory_limit,
+        duplicates=duplicates,
+        progress=progress,
+    )
+    scores = made.score(task=task)
+    scores.meta["seed"] = seed
+    return scores
+
+
+def factor(
+    X: Any,
+    *,
+    ridge: float = 0.0,
+    dtype: str = "float64",
+    memory_limit: int | float | str | None = None,
+    duplicates: str = "merge",
+    progress: bool | Listener | None = None,
+) -> Factor:
+    """The factorised kernel matrix of X, with which any labelling is scored quickly.
+
+    Parameters are those of `score`.
+    """
+    if dtype != "float64":
+        raise OptionError(f"dtype={dtype!r} is not known. Choose one of: float64.")
+    return Factor(
+        read(X),
+        ridge=ridge,
+        duplicates=duplicates,
+        memory_limit=memory_limit,
+        progress=reporter(progress),
+    )
+
+
+def complexity(
+    X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "classification"
+) -> dict[Any, float]:
+    """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
+    dataset = _labelled(X, y)
+    return factor(dataset, ridge=ridge).complexity(dataset.y, task=task)
+
+
+def _labelled(data: Any, y: ArrayLike | None) -> Dataset:
+    dataset = read(data, labels=y) if y is not None else read(data)
+    if dataset.y is None:
+        raise LabelError("No labels: give y, one label per example.")
+    return dataset

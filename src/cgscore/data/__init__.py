@@ -1,0 +1,8 @@
+"""Readers: a path or an object in, one `Dataset` out."""
+
+from __future__ import annotations
+
+from cgscore.data.dataset import Dataset
+from cgscore.data.sources import read
+
+__all__ = ["Dataset", "read"]

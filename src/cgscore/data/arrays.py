@@ -1,0 +1,107 @@
+"""Arrays saved by numpy: ``.npz``, ``.npy``, and labels kept in a file of their own."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.dataset import Dataset, in_memory
+from cgscore.errors import LabelError, SourceError
+
+_INPUTS = ("X", "x", "data", "images", "features")
+_LABELS = ("y", "Y", "labels", "label", "target")
+
+
+def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
+    """Inputs ``X`` and labels ``y`` of an ``.npz`` archive; ``ids`` too, if it has them."""
+    with _open(path) as archive:
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
+        inputs = _key(path, archive, _INPUTS, "inputs")
+        X = _array(path, archive, inputs)
+        y = None
+        if options["labels"] is None:
+            y = _array(path, archive, _key(path, archive, _LABELS, "labels"))
+        ids = _array(path, archive, "ids") if "ids" in archive.files else None
+    dataset = in_memory(X, y)
+    if ids is None:
+        return dataset
+    if ids.shape != (len(X),) or len(np.unique(ids)) != len(ids):
+        raise SourceError(f"{path}: 'ids' must be {len(X):,} different names, one per row of X.")
+    return Dataset(dataset.X, dataset.y, ids)
+
+
+def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
+    """Inputs of an ``.npy`` file; the labels come from elsewhere."""
+    loaded = _open(path)
+    if not isinstance(loaded, np.ndarray):
+        loaded.close()
+        raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
+    if options["labels"] is None:
+        raise LabelError(
+            f"{path} holds inputs only. Say where the labels are: --labels FILE (labels= in Python)."
+        )
+    return in_memory(loaded, None)
+
+
+def read_labels(path: str | Path) -> NDArray[Any]:
+    """Labels from a ``.npy`` file, or from a text file with one label a line."""
+    path = Path(path)
+    if not path.is_file():
+        raise SourceError(f"{path}, the file of labels, does not exist.")
+    if path.suffix.lower() == ".npy":
+        loaded = _open(path)
+        if not isinstance(loaded, np.ndarray):
+            raise SourceError(f"{path} is an archive, not a single array of labels.")
+        return loaded
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{path} is neither a .npy file nor text with one label a line ({error.reason})."
+        ) from error
+    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    if empty:
+        raise LabelError(f"{path} has no label in line {empty[0]}. Expected one label a line.")
+    try:
+        return np.array([int(line) for line in lines])
+    except ValueError:
+        return np.array([line.strip() for line in lines], dtype=object)
+
+
+def _open(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise SourceError(_unreadable(path, error)) from error
+
+
+def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:
+    try:
+        return np.asarray(archive[key])
+    except (ValueError, EOFError, zipfile.BadZipFile, OSError, NotImplementedError) as error:
+        raise SourceError(_unreadable(path, error, f"array '{key}' of ")) from error
+
+
+def _unreadable(path: Path, error: Exception, part: str = "") -> str:
+    if "allow_pickle" in str(error) or "Object arrays" in str(error):
+        return (
+            f"{part}{path} holds pickled Python objects, which could run code when read. "
+            "Save it again as plain numbers or text."
+        )
+    return f"{part}{path} is truncated or not a file of numpy's ({error})."
+
+
+def _key(path: Path, archive: Any, candidates: tuple[str, ...], what: str) -> str:
+    for key in candidates:
+        if key in archive.files:
+            return key
+    raise SourceError(
+        f"{path} has no array '{candidates[0]}' with the {what}. "
+        f"Its arrays are {', '.join(archive.files) or 'none'}; "
+        f"save them as numpy.savez(file, X=inputs, y=labels)."
+    )

@@ -1,0 +1,100 @@
+"""The one type every reader returns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgscore.errors import DataError
+from cgscore.kernel import as_matrix
+
+_CHUNK = 1 << 24  # bytes hashed at a time
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Examples with their labels and names.
+
+    Attributes
+    ----------
+    X : (n, ...) array
+        One example per row, in the number type it came in.
+    y : (n,) array or None
+        Labels as they were given.
+    ids : (n,) array
+        A name for each example: from an id column, or its row number.
+    class_names : mapping or None
+        What the labels are called, where the source says so.
+    source : str
+        Where the data come from, for messages and metadata.
+    options : mapping
+        The options of `read` that led here, so that the source can be read again.
+    preprocessing : str
+        What was done to the inputs before they are scaled to unit norm.
+    notes : tuple of str
+        What a reader should know: columns dropped, columns taken as names.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any] | None
+    ids: NDArray[Any]
+    class_names: Mapping[Any, str] | None = None
+    source: str = "arrays"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    preprocessing: str = "none"
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        labelled = "without labels" if self.y is None else f"labelled {self.y.dtype}"
+        return f"Dataset of {n:,} examples with {p:,} numbers each, {labelled}: {self.source}"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of examples and of numbers per example."""
+        return len(self.X), int(np.prod(self.X.shape[1:]))
+
+    @cached_property
+    def inputs_digest(self) -> str:
+        """SHA-256 of the inputs: number type, shape and values."""
+        digest = hashlib.sha256(f"{self.X.dtype.str}{self.X.shape}".encode())
+        step = max(1, _CHUNK // max(1, self.X[:1].nbytes))
+        for start in range(0, len(self.X), step):
+            digest.update(np.ascontiguousarray(self.X[start : start + step]).data)
+        return digest.hexdigest()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short text that changes when inputs, labels or names change."""
+        digest = hashlib.sha256(self.inputs_digest.encode())
+        for values in (self.y, self.ids):
+            digest.update(b"\0" if values is None else repr((values.tolist())).encode())
+        return digest.hexdigest()[:32]
+
+    def with_labels(self, y: ArrayLike | None) -> Dataset:
+        """The same examples with other labels."""
+        values = None if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+        other = replace(self, y=values)
+        if "inputs_digest" in self.__dict__:
+            other.__dict__["inputs_digest"] = self.inputs_digest
+        return other
+
+
+def in_memory(X: ArrayLike, y: ArrayLike | None, source: str = "arrays") -> Dataset:
+    """A dataset of arrays as they are; rows are named by their numbers."""
+    matrix = np.asarray(X)
+    if matrix.ndim < 2 or matrix.dtype.kind not in "buif":
+        matrix = as_matrix(X)
+    if len(matrix) == 0:
+        raise DataError("X has no rows. Expected at least two examples.")
+    blank = Dataset(matrix, None, np.arange(len(matrix)), source=source)
+    return blank.with_labels(y)

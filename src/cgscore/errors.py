@@ -1,0 +1,66 @@
+"""Every error a user can cause, and the one warning category.
+
+::
+
+    CGScoreError
+    ├── InputError (also a ValueError)
+    │   ├── DataError            inputs: shape, NaN, infinite values, all-zero rows
+    │   ├── LabelError           labels: wrong length, missing, one class only
+    │   └── OptionError          an argument or flag: unknown method, negative ridge
+    ├── SourceError              a file or source that cannot be read
+    ├── ResultError              a saved result that cannot be read or written
+    ├── DuplicateRowsError       rows repeat and ``duplicates="error"`` was asked for
+    ├── SingularKernelError      the kernel matrix has no usable Cholesky factor
+    └── MemoryLimitError         the work does not fit; raised before allocating
+
+    CGScoreWarning               what a careful reader of the scores should know
+
+Messages follow one template: which argument or file; what was found; what was expected;
+what to do.
+"""
+
+from __future__ import annotations
+
+
+class CGScoreError(Exception):
+    """Base of every error that a user of this package can cause."""
+
+
+class InputError(CGScoreError, ValueError):
+    """An argument holds something that cannot be scored."""
+
+
+class DataError(InputError):
+    """The inputs cannot be used: shape, type, missing values or all-zero rows."""
+
+
+class LabelError(InputError):
+    """The labels cannot be used: length, missing values or number of classes."""
+
+
+class OptionError(InputError):
+    """An option has a value that does not exist or makes no sense."""
+
+
+class SourceError(CGScoreError):
+    """A file or named source is missing, truncated or of another format."""
+
+
+class ResultError(CGScoreError):
+    """A result file cannot be read or written."""
+
+
+class DuplicateRowsError(CGScoreError):
+    """Rows repeat and the caller asked to be told."""
+
+
+class SingularKernelError(CGScoreError):
+    """The kernel matrix is singular to working precision."""
+
+
+class MemoryLimitError(CGScoreError):
+    """The work needs more memory than there is or than was allowed."""
+
+
+class CGScoreWarning(UserWarning):
+    """The scores were computed, but something about them should be known."""

@@ -1,0 +1,103 @@
+"""What this machine has: memory within its limits, cores, and the speed of matrix products."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from cgscore.errors import OptionError
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def parse_bytes(amount: int | float | str, name: str = "memory_limit") -> int:
+    """Bytes from a number or a text such as ``"4GB"`` or ``"512 MiB"``."""
+    if isinstance(amount, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", amount.lower())
+        if not match:
+            raise OptionError(f"{name}={amount!r} is not a size. Write it like 4GB or 512MiB.")
+        number, unit, binary = match.groups()
+        amount = float(number) * (_BINARY[unit] if binary and unit else _UNITS[unit])
+    if not amount > 0:
+        raise OptionError(f"{name}={amount!r} is not a size. Expected a positive number of bytes.")
+    return int(amount)
+
+
+def show_bytes(amount: float) -> str:
+    """A size for people: ``1.4 GB``."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if amount >= size:
+            return f"{amount / size:.3g} {unit}"
+    return f"{amount / 1e3:.3g} kB"
+
+
+def show_seconds(seconds: float) -> str:
+    """A duration for people: ``0.6 s``, ``12 min``, ``3.2 h``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def available_memory() -> int:
+    """Bytes that can be allocated now, within the limits of the control groups."""
+    free = psutil.virtual_memory().available
+    for folder in _control_groups():
+        try:
+            limit = int((folder / "memory.max").read_text())  # "max" where there is no limit
+            used = int((folder / "memory.current").read_text())
+            stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        except (OSError, ValueError):
+            continue
+        free = min(free, limit - used + int(stat.get("inactive_file", 0)))  # cache can be dropped
+    return max(free, 0)
+
+
+def _control_groups() -> list[Path]:
+    """Folders of the control group of this process and of those around it (version 2)."""
+    root = Path("/sys/fs/cgroup")
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    inner = next((line[3:] for line in lines if line.startswith("0::")), "/")
+    path = Path(inner.lstrip("/"))
+    return [root / path, *(root / parent for parent in path.parents)]
+
+
+def peak_memory() -> int:
+    """Largest resident size of this process so far, in bytes."""
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+
+
+def cores() -> int:
+    """Processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def product_rate(size: int = 1024) -> float:
+    """Floating-point operations per second of a float64 matrix product, from a short trial."""
+    from scipy.linalg import blas  # the library that the solvers use
+
+    A = np.asfortranarray(np.random.default_rng(0).standard_normal((size, size)))
+    best = float("inf")
+    for _ in range(4):
+        start = time.perf_counter()
+        blas.dgemm(1.0, A, A, trans_b=1)
+        best = min(best, time.perf_counter() - start)
+    return 2 * size**3 / best

@@ -1,0 +1,350 @@
+"""The factor users hold: inputs factorised once, any labelling scored afterwards.
+
+H does not depend on the labels. `Factor` owns the Cholesky factor of the kernel matrix and d; every
+labelling costs two triangular substitutions.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from cgscore.data.dataset import Dataset
+from cgscore.duplicates import Groups, expand, find_groups, joined
+from cgscore.errors import (
+    CGScoreWarning,
+    DataError,
+    DuplicateRowsError,
+    LabelError,
+    MemoryLimitError,
+    OptionError,
+    SingularKernelError,
+)
+from cgscore.execution.machine import available_memory, parse_bytes, peak_memory, show_bytes
+from cgscore.execution.progress import Progress, Timed
+from cgscore.kernel import Array, gram_block, unit_rows
+from cgscore.labels import Labels, as_labels
+from cgscore.result import Scores, score_table
+from cgscore.scores import valuation
+from cgscore.solvers import exact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DUPLICATES = ("merge", "error")
+FEW_DIGITS = 6
+
+
+class Factor:
+    """Inputs whose kernel matrix is factorised; made by `cgscore.factor`."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        ridge: float,
+        duplicates: str,
+        memory_limit: int | float | str | None,
+        progress: Progress,
+    ) -> None:
+        _check_options(ridge, duplicates)
+        if len(dataset) < 2:
+            raise DataError(f"X has {len(dataset)} row. Scoring compares examples: give at least 2.")
+        refuse_too_large(*dataset.shape, memory_limit)
+        self.dataset = dataset
+        self.ridge = float(ridge)
+        start = time.perf_counter()
+        timed = Timed(progress)
+        self._rows = unit_rows(dataset.X)
+        self.repeats = find_groups(self._rows)
+        if duplicates == "error" and len(self.repeats.copies):
+            raise DuplicateRowsError(_describe_copies(self.repeats))
+        # with a ridge copies are ordinary rows: merging them would change their scores
+        self._merged = self.repeats if ridge == 0 else Groups(np.arange(len(dataset)))
+        if len(self._merged.copies):
+            self._rows = self._rows[self._merged.members]
+        self._factor = self._factorise(timed)
+        self._d = self._factor.inverse_diagonal(timed)
+        self.condition = self._factor.condition()
+        self.warnings = self._doubts()
+        self.timings = {**timed.seconds, "total": time.perf_counter() - start}
+
+    def __repr__(self) -> str:
+        n, p = self.dataset.shape
+        return f"Factor of {n:,} examples with {p:,} numbers each, ridge {self.ridge:g}"
+
+    @property
+    def digits(self) -> float:
+        """Decimal digits that the condition of the kernel matrix leaves, at worst."""
+        return max(0.0, -float(np.log10(exact.EPS * self.condition)))
+
+    def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
+        """Every score of this labelling.
+
+        Parameters
+        ----------
+        y : (n,) array, optional
+            Labels of the examples; by default those of the dataset that was factorised.
+        task : {"classification", "regression"}
+            Whether labels are classes or numbers.
+        """
+        dataset = self.dataset if y is None else self.dataset.with_labels(y)
+        if dataset.y is None:
+            raise LabelError("No labels: give y, one label per example.")
+        labels = as_labels(dataset.y, len(dataset), task)
+        start = time.perf_counter()
+        Y = labels.targets()
+        alpha = self._solve(labels, Y)
+        result = expand(self._merged, Y, labels.own, alpha, self._d)
+        notes = [*self.warnings, *self._label_doubts(labels, Y)]
+        for note in notes:
+            warnings.warn(note, CGScoreWarning, stacklevel=2)
+        solved = time.perf_counter() - start
+        timings = {**self.timings, "solve": solved, "total": self.timings["total"] + solved}
+        n, p = dataset.shape
+        meta = {
+            "method": "exact",
+            "task": task,
+            "ridge": self.ridge,
+            "n": n,
+            "p": p,
+            "classes": len(labels.classes),
+            "source": dataset.source,
+            "read_options": dict(dataset.options),
+            "fingerprint": dataset.fingerprint,
+            "preprocessing": f"{dataset.preprocessing}; rows scaled to unit norm",
+            "class_names": _names(labels, dataset.class_names),
+            "duplicates": {
+                "copies": len(self.repeats.copies),
+                "conflicting_rows": int(np.isinf(result.cg).sum()),
+                "merged": len(self._merged.copies) > 0,
+            },
+            "audit": None,
+            "condition": self.condition,
+            "digits": self.digits,
+            "timings": timings,
+            "peak_memory": peak_memory(),
+            "notes": list(dataset.notes),
+            "warnings": notes,
+        }
+        return Scores(
+            table=score_table(
+                result, labels, dataset.ids, self.repeats if len(self.repeats.copies) else None
+            ),
+            loo=result.loo,
+            d=result.d,
+            classes=labels.classes,
+            complexity=self._complexity(labels, Y, alpha),
+            meta=meta,
+            dataset=dataset,
+        )
+
+    def complexity(self, y: ArrayLike, *, task: str = "classification") -> dict[Any, float]:
+        """``y^T (H + ridge I)^-1 y`` for every class, or under ``"target"`` for regression.
+
+        Infinite where identical rows carry different targets.
+        """
+        labels = as_labels(y, len(self.dataset), task)
+        Y = labels.targets()
+        return self._complexity(labels, Y, self._solve(labels, Y))
+
+    def gap(
+        self, members: Sequence[int], y: ArrayLike, *, task: str = "classification"
+    ) -> dict[Any, float]:
+        """How much the complexity of every class falls when the members go together.
+
+        ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Positions of the examples that go.
+        y : (n,) array
+            Labels of all examples.
+        """
+        n = len(self.dataset)
+        positions = _positions(members, n)
+        labels = as_labels(y, n, task)
+        Y = labels.targets()
+        alpha = self._solve(labels, Y)
+        groups = self._merged
+        leaving = np.bincount(groups.group[positions], minlength=len(groups.members))
+        whole = np.flatnonzero(leaving == groups.sizes)  # a group that keeps a copy keeps its row
+        unit = np.zeros((len(self._rows), len(whole)))
+        unit[whole, np.arange(len(whole))] = 1.0
+        Z = self._factor.half_solve(unit)
+        A = alpha[whole]
+        gaps = np.einsum("sk,sk->k", A, cho_solve(cho_factor(Z.T @ Z), A)) if len(whole) else 0.0
+        torn = groups.contradicts(Y)[groups.group[positions]].any(axis=0)
+        values = np.where(torn, np.inf, gaps)
+        return dict(zip(_keys(labels), values.tolist(), strict=True))
+
+    def score_new(
+        self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "classification"
+    ) -> pd.DataFrame:
+        """The scores that new examples would have, each added alone to the data labelled y.
+
+        ``CG = (y* - f)^2 / v`` with ``f = k*.alpha`` and ``v = 1/2 + ridge - k*^T H^-1 k*``: the
+        formulas of the other scores with d = 1/v. A new example may be of a class of its own.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `Scores.table`, one row per new example.
+        """
+        rows = unit_rows(X_new, centre=self._rows.centre, name="X_new")
+        n = len(self.dataset)
+        old = as_labels(y, n, task)
+        new = _new_labels(old, y_new, len(rows), task)
+        if task == "classification":  # recode along the classes of old and new together
+            old = Labels(old.values, new.classes, np.searchsorted(new.classes, old.values))
+        targets = self._merged.means(old.targets())
+        alpha = self._factor.solve(targets)
+        K = gram_block(self._rows, rows)  # data x new
+        Z = self._factor.half_solve(K)
+        v = 0.5 + self.ridge - np.einsum("ij,ij->j", Z, Z)
+        twin = K.argmax(axis=0)
+        copy = (K.max(axis=0) >= 0.5 - 4 * exact.EPS) & (self.ridge == 0)
+        lost = np.flatnonzero((v <= 4 * exact.EPS) & ~copy)
+        if len(lost):
+            raise SingularKernelError(
+                f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
+                "precision. Use a ridge, for example ridge=1e-6."
+            )
+        f = np.where(copy[:, None], targets[twin], K.T @ alpha)
+        d = 1 / np.where(copy, 1.0, v)
+        Y = new.targets()
+        result = valuation(Y, new.own, (Y - f) * d[:, None], d)
+        result = joined(
+            result, copy, Y, new.own, alpha[twin], self._merged.sizes[twin] + 1
+        )
+        return score_table(result, new, np.arange(len(rows)), None)
+
+    def _factorise(self, progress: Progress) -> exact.Cholesky:
+        try:
+            return exact.factorise(self._rows, self.ridge, progress)
+        except exact.Singular as error:
+            members, found = self._merged.members, error.dependence
+            raise SingularKernelError(
+                "The kernel matrix has no Cholesky factor to working precision: "
+                f"{found.describe(members)} (rows counted from 0). "
+                f"Remove row {members[found.row]}, or use a ridge, for example ridge=1e-6."
+            ) from None
+
+    def _solve(self, labels: Labels, Y: Array) -> Array:
+        targets = self._merged.means(Y)
+        if len(labels.classes) == 2:  # the two columns are y and -y
+            a = self._factor.solve(targets[:, 1:])
+            return np.hstack([-a, a])
+        return self._factor.solve(targets)
+
+    def _complexity(self, labels: Labels, Y: Array, alpha: Array) -> dict[Any, float]:
+        values = np.einsum("ik,ik->k", self._merged.means(Y), alpha)
+        values[self._merged.contradicts(Y).any(axis=0)] = np.inf
+        return dict(zip(_keys(labels), values.tolist(), strict=True))
+
+    def _doubts(self) -> list[str]:
+        """What a reader of any score from this factor should know."""
+        found = []
+        if self.digits < FEW_DIGITS:
+            found.append(
+                f"The kernel matrix has condition {self.condition:.1e}, which leaves about "
+                f"{self.digits:.0f} digits in the worst case: "
+                f"{self._factor.weakest().describe(self._merged.members)} (rows counted from 0). "
+                "A ridge keeps more digits."
+            )
+        if len(self._merged.copies):
+            found.append(
+                f"{_describe_copies(self._merged)} Each group is scored as one row: its first copy "
+                "carries the score, later copies have 0."
+            )
+        return found
+
+    def _label_doubts(self, labels: Labels, Y: Array) -> list[str]:
+        found = []
+        torn = self._merged.contradicts(Y).any(axis=1)
+        if torn.any():
+            rows = np.flatnonzero(torn[self._merged.group])
+            found.append(
+                f"Identical rows carry different labels: {_list(rows)} (counted from 0). "
+                "Their scores are infinite; at least one label in each group is wrong or the "
+                "example is ambiguous."
+            )
+        if labels.task == "classification":
+            alone = labels.classes[labels.counts() == 1]
+            if len(alone):
+                found.append(
+                    f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
+                    f"({_list(alone)}): nothing of its class is left to predict it from."
+                )
+        return found
+
+
+def refuse_too_large(n: int, p: int, memory_limit: int | float | str | None) -> None:
+    """Raise `MemoryLimitError` if n examples of p numbers cannot be factorised in memory."""
+    limit = available_memory() if memory_limit is None else parse_bytes(memory_limit)
+    needed = exact.plan(n).bytes + 8 * n * p
+    if needed > limit:
+        raise MemoryLimitError(
+            f"Scoring {n:,} examples of {p:,} numbers exactly needs {show_bytes(needed)} of memory; "
+            f"{show_bytes(limit)} {'is available' if memory_limit is None else 'is the limit'}. "
+            "Score a sample of the examples, or use a machine with more memory."
+        )
+
+
+def _check_options(ridge: float, duplicates: str) -> None:
+    if isinstance(ridge, str) or not np.isfinite(ridge) or ridge < 0:
+        raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
+    if duplicates not in DUPLICATES:
+        raise OptionError(
+            f"duplicates={duplicates!r} is not known. Choose one of: {', '.join(DUPLICATES)}."
+        )
+
+
+def _positions(members: Sequence[int], n: int) -> NDArray[np.intp]:
+    positions = np.unique(np.asarray(members))
+    if positions.dtype.kind not in "iu" or not len(positions):
+        raise OptionError("members must be positions of examples, at least one.")
+    if positions[0] < 0 or positions[-1] >= n:
+        raise OptionError(
+            f"members must lie between 0 and {n - 1}; found {positions[0]} to {positions[-1]}."
+        )
+    return positions.astype(np.intp)
+
+
+def _new_labels(old: Labels, y_new: ArrayLike, count: int, task: str) -> Labels:
+    """Labels of new examples, coded along the classes of old and new together."""
+    if task == "regression":
+        return as_labels(y_new, count, task, name="y_new")
+    fresh = np.asarray(y_new.to_numpy() if hasattr(y_new, "to_numpy") else y_new)
+    if len(fresh) != count:
+        raise LabelError(f"y_new has {len(fresh):,} labels for {count:,} examples.")
+    both = as_labels(np.concatenate([old.values, fresh]), len(old.values) + count, name="y_new")
+    return Labels(fresh, both.classes, both.own[len(old.values) :])
+
+
+def _describe_copies(groups: Groups) -> str:
+    copies = groups.copies
+    pairs = ", ".join(f"{row} repeats {groups.first[row]}" for row in copies[:5])
+    more = f", and {len(copies) - 5:,} more" if len(copies) > 5 else ""
+    return f"{len(copies):,} rows are identical to earlier ones: {pairs}{more} (counted from 0)."
+
+
+def _list(values: NDArray[Any]) -> str:
+    return ", ".join(map(str, values[:5].tolist())) + (", ..." if len(values) > 5 else "")
+
+
+def _keys(labels: Labels) -> list[Any]:
+    return labels.classes.tolist() if labels.task == "classification" else ["target"]
+
+
+def _names(labels: Labels, names: Mapping[Any, str] | None) -> list[str] | None:
+    if names is None or labels.task == "regression":
+        return None
+    return [str(names.get(label, label)) for label in labels.classes.tolist()]

@@ -1,0 +1,129 @@
+"""Labels as the user gave them, and as the targets the mathematics needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgscore.errors import LabelError, OptionError
+from cgscore.kernel import Array
+from cgscore.scores import class_targets
+
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels of n examples.
+
+    Attributes
+    ----------
+    values : (n,) array
+        The labels as they were given.
+    classes : (k,) array
+        The distinct labels, sorted; empty for regression.
+    own : (n,) array
+        Column of the targets that belongs to each example: its class, or 0 for regression.
+    """
+
+    values: NDArray[Any]
+    classes: NDArray[Any]
+    own: NDArray[np.intp]
+
+    @property
+    def task(self) -> str:
+        """``classification`` or ``regression``."""
+        return "classification" if len(self.classes) else "regression"
+
+    def targets(self) -> Array:
+        """Y: (n, k) one-vs-rest targets, or the (n, 1) regression targets."""
+        if self.task == "regression":
+            return np.asarray(self.values, dtype=np.float64)[:, None]
+        return class_targets(self.own, len(self.classes))
+
+    def counts(self) -> NDArray[np.intp]:
+        """Examples per class."""
+        return np.bincount(self.own, minlength=len(self.classes))
+
+
+def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y") -> Labels:
+    """Checked labels of n examples.
+
+    Raises
+    ------
+    LabelError
+        Wrong length or shape, missing labels, or fewer than two classes.
+    """
+    if task not in TASKS:
+        raise OptionError(f"task={task!r} is not known. Choose one of: {', '.join(TASKS)}.")
+    values = _as_vector(y, name)
+    if len(values) != n:
+        raise LabelError(f"{name} has {len(values):,} labels for {n:,} examples. Expected one each.")
+    _refuse_missing(values, name)
+    if task == "regression":
+        return Labels(_as_numbers(values, name), np.empty(0), np.zeros(n, dtype=np.intp))
+    if values.dtype.kind == "f" and (values != np.round(values)).any():
+        example = values[values != np.round(values)][0]
+        raise LabelError(
+            f"{name} holds fractions such as {example}; classes are whole numbers, booleans or "
+            'text. For a continuous target use task="regression".'
+        )
+    try:
+        classes, own = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise LabelError(
+            f"{name} mixes labels of the types {', '.join(kinds)}. Expected one type."
+        ) from error
+    if len(classes) < 2:
+        raise LabelError(
+            f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}"
+            f"{f' ({classes[0]!r} everywhere)' if len(classes) else ''}. Scoring compares classes "
+            "with each other and needs at least two."
+        )
+    return Labels(values, classes, own.reshape(-1).astype(np.intp))
+
+
+def _as_vector(y: ArrayLike, name: str) -> NDArray[Any]:
+    if hasattr(y, "to_numpy"):  # pandas, polars, pyarrow
+        y = y.to_numpy()
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise LabelError(
+            f"{name} has the shape {values.shape}. Expected one label per example: (n,)."
+        )
+    if values.dtype.kind not in "buifUTO":
+        raise LabelError(
+            f"{name} holds values of type {values.dtype}. Expected whole numbers, booleans or text."
+        )
+    return values
+
+
+def _refuse_missing(values: NDArray[Any], name: str) -> None:
+    if values.dtype.kind not in "fO":
+        return
+    import pandas as pd
+
+    missing = np.flatnonzero(pd.isna(values))
+    if len(missing):
+        rows = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise LabelError(
+            f"{name} has no label in {len(missing):,} row{'s' if len(missing) > 1 else ''}: {rows} "
+            "(counted from 0). Label these rows or leave them out."
+        )
+
+
+def _as_numbers(values: NDArray[Any], name: str) -> Array:
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise LabelError(f"{name} holds targets that are not numbers ({error}).") from error
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise LabelError(f"{name} has the value {numbers[wrong[0]]} in row {wrong[0]}.")
+    return numbers

@@ -1,0 +1,345 @@
+"""The result users hold: a table of scores with its metadata; saved, loaded, shown."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore import __version__
+from cgscore.data import Dataset, read
+from cgscore.duplicates import Groups
+from cgscore.errors import OptionError, ResultError
+from cgscore.execution.machine import show_seconds
+from cgscore.kernel import Array, gram_block, unit_rows
+from cgscore.labels import Labels, as_labels
+from cgscore.scores import (
+    Valuation,
+    accumulated_error,
+    cg_approx,
+    cg_prime,
+    margin,
+    predicted,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1  # of saved files; readers refuse files with a higher number
+EXTRAS = ("cg_prime", "cg_approx", "accumulated_error")
+
+_KEY = b"cgscore"
+_STRIP = 256  # rows of H formed at a time for the extras
+
+
+class Scores:
+    """What every example of a dataset is worth.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row per example, in input order: ``id``, ``given_label``, ``cg``, ``first_term``,
+        ``partial``, ``third_term``, ``residual``, ``predicted_label``, ``margin``, and
+        ``duplicate_of`` where rows repeat.
+    loo : (n, k) array
+        Leave-one-out predictions, one column per class; one column for regression.
+    d : (n,) array
+        Diagonal of the inverse kernel matrix.
+    classes : (k,) array
+        The classes, in the order of the columns of `loo`; empty for regression.
+    complexity : dict
+        Complexity of each class; under ``"target"`` for regression.
+    meta : dict
+        How the scores came about.
+    """
+
+    def __init__(
+        self,
+        *,
+        table: pd.DataFrame,
+        loo: Array,
+        d: Array,
+        classes: NDArray[Any],
+        complexity: Mapping[Any, float],
+        meta: Mapping[str, Any],
+        dataset: Dataset | None = None,
+    ) -> None:
+        self.table = table
+        self.loo = loo
+        self.d = d
+        self.classes = classes
+        self.complexity = dict(complexity)
+        self.meta = {"version": __version__, **meta}
+        self._dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def extra(
+        self, *names: str, eta: float = 1.0, data: Any = None
+    ) -> pd.DataFrame:
+        """The paper's other quantities, computed on request.
+
+        Parameters
+        ----------
+        *names : {"cg_prime", "cg_approx", "accumulated_error"}
+            Which; all by default. The first two need the data and one pass over H.
+        eta : float
+            Step size of gradient descent in ``accumulated_error``.
+        data : optional
+            The scored data, if this result was loaded from a file and its source has moved.
+
+        Returns
+        -------
+        DataFrame
+            One column per name, rows as in `table`.
+        """
+        import pandas as pd
+
+        names = names or EXTRAS
+        for name in names:
+            if name not in EXTRAS:
+                raise OptionError(f"{name!r} is not known. Choose from: {', '.join(EXTRAS)}.")
+        found: dict[str, Array] = {}
+        if "accumulated_error" in names:
+            if self.meta["ridge"] != 0:
+                raise OptionError(
+                    "accumulated_error is defined for ridge 0 only; "
+                    f"these scores have ridge {self.meta['ridge']:g}."
+                )
+            if not eta > 0:
+                raise OptionError(f"eta={eta!r} makes no sense. Expected a positive step size.")
+            residual = self.table["residual"].to_numpy()
+            found["accumulated_error"] = accumulated_error(residual, self.d, eta)
+        if "cg_prime" in names or "cg_approx" in names:
+            y, Hy = self._kernel_times_targets(self._data(data))
+            found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy), cg_approx(y, Hy)
+        return pd.DataFrame({name: found[name] for name in names}, index=self.table.index)
+
+    def _data(self, data: Any) -> Dataset:
+        """The scored data: in memory, as given, or read again from the saved source."""
+        dataset = self._dataset
+        if data is not None:
+            dataset = read(data)
+            if dataset.y is None:
+                dataset = dataset.with_labels(self.table["given_label"].to_numpy())
+        if dataset is None:
+            source = self.meta["source"]
+            if not (source.startswith("sklearn:") or Path(source).exists()):
+                raise OptionError(
+                    f"This result was loaded from a file and its source ({source}) is not there. "
+                    "Give the scored data: data=..."
+                )
+            dataset = read(source, **self.meta["read_options"])
+        if dataset.fingerprint != self.meta["fingerprint"]:
+            raise OptionError("data= is not what was scored: its fingerprint differs.")
+        self._dataset = dataset
+        return dataset
+
+    def _kernel_times_targets(self, dataset: Dataset) -> tuple[Array, Array]:
+        """y_i and (H y)_i with the targets of each example's own class: 2 n^2 (p + k) flops."""
+        if dataset.y is None:  # the fingerprint includes the labels
+            raise OptionError("data= has no labels.")
+        labels = as_labels(dataset.y, len(dataset), self.meta["task"])
+        Y, rows = labels.targets(), unit_rows(dataset.X)
+        Hy = np.empty(len(rows))
+        for start in range(0, len(rows), _STRIP):
+            part = slice(start, start + _STRIP)
+            H = gram_block(rows[part], rows)
+            np.fill_diagonal(H[:, part], 0.5)
+            product = H @ Y
+            Hy[part] = product[np.arange(len(product)), labels.own[part]]
+        return Y[np.arange(len(rows)), labels.own], Hy
+
+    def accuracy(self) -> float:
+        """Share of examples whose label is what the others predict; nan for regression."""
+        if not len(self.classes):
+            return float("nan")
+        agree = self.table["given_label"].to_numpy() == self.table["predicted_label"].to_numpy()
+        return float(agree.mean())
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the table as CSV, with all digits."""
+        _replace(Path(path), lambda file: self.table.to_csv(file, index=False))
+
+    def save(self, path: str | Path) -> None:
+        """Write table, leave-one-out predictions, d and metadata to one Parquet file.
+
+        The file is written beside its final name and then renamed, so an interrupted or failed
+        write leaves an older file as it was.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            arrow = pa.Table.from_pandas(self.table, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ResultError(f"The table cannot be saved as Parquet: {error}") from error
+        k = self.loo.shape[1]
+        flat = pa.array(np.ascontiguousarray(self.loo).reshape(-1))
+        arrow = arrow.append_column("d", pa.array(self.d))
+        arrow = arrow.append_column("loo", pa.FixedSizeListArray.from_arrays(flat, k))
+        document = {
+            "format": FORMAT,
+            "meta": self.meta,
+            "classes": self.classes.tolist(),
+            "complexity": list(self.complexity.values()),
+        }
+        arrow = arrow.replace_schema_metadata(
+            {**(arrow.schema.metadata or {}), _KEY: json.dumps(document).encode()}
+        )
+        _replace(Path(path), lambda file: pq.write_table(arrow, file, compression="zstd"))
+
+    def __repr__(self) -> str:
+        lines = [self._headline(), f"  {self._spread()}"]
+        if len(self.classes):
+            differ = round((1 - self.accuracy()) * len(self))
+            lines.append(f"  {differ:,} labels differ from what the other examples predict")
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        meta = self.meta
+        what = f" in {len(self.classes)} classes" if len(self.classes) else ", regression"
+        took = show_seconds(meta["timings"]["total"])
+        return (
+            f"Scores of {len(self):,} examples{what}: "
+            f"{meta['method']}, ridge {meta['ridge']:g}, {took}"
+        )
+
+    def _spread(self) -> str:
+        cg = self.table["cg"].to_numpy()
+        text = f"CG median {np.median(cg):.3g}, 1 % above {_top(cg):.3g}"
+        if len(self.classes):
+            text += f"; leave-one-out accuracy {100 * self.accuracy():.1f} %"
+        return text
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<div><strong>{html.escape(self._headline())}</strong><br>"
+            f"{html.escape(self._spread())}<br>{_histogram(self.table['cg'].to_numpy())}</div>"
+        )
+
+
+def load(path: str | Path) -> Scores:
+    """A result saved with `Scores.save`.
+
+    Raises
+    ------
+    ResultError
+        The file is missing, not a result of cgscore, damaged, or from a newer version.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    if not path.is_file():
+        raise ResultError(f"{path} does not exist.")
+    try:
+        arrow = pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ResultError(f"{path} is not a complete Parquet file: {reason}") from error
+    try:
+        document = json.loads((arrow.schema.metadata or {})[_KEY])
+        version = int(document["format"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise ResultError(f"{path} is a Parquet file, but not a result of cgscore.") from error
+    if version > FORMAT:
+        raise ResultError(
+            f"{path} has format {version}, written by cgscore {document['meta']['version']}. "
+            f"This is cgscore {__version__}, which reads up to format {FORMAT}: update it."
+        )
+    try:
+        loo = arrow["loo"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        table = arrow.drop_columns(["d", "loo"]).to_pandas()
+        given = table["given_label"].to_numpy()
+        classes = np.array(document["classes"], dtype=given.dtype if document["classes"] else None)
+        return Scores(
+            table=table,
+            loo=loo.reshape(len(table), -1).astype(np.float64),
+            d=arrow["d"].to_numpy().astype(np.float64),
+            classes=classes,
+            complexity=dict(
+                zip(classes.tolist() or ["target"], document["complexity"], strict=True)
+            ),
+            meta=document["meta"],
+        )
+    except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
+        raise ResultError(f"{path} is damaged: {error}") from error
+
+
+def score_table(
+    result: Valuation, labels: Labels, ids: NDArray[Any], repeats: Groups | None
+) -> pd.DataFrame:
+    """`Scores.table` from a valuation; `repeats` adds the column ``duplicate_of``."""
+    import pandas as pd
+
+    regression = labels.task == "regression"
+    columns = {
+        "id": ids,
+        "given_label": labels.values,
+        "cg": result.cg,
+        "first_term": result.first_term,
+        "partial": result.partial,
+        "third_term": result.third_term,
+        "residual": result.residual,
+        "predicted_label": result.loo[:, 0]
+        if regression
+        else labels.classes[predicted(result.loo)],
+        "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.own),
+    }
+    table = pd.DataFrame(columns)
+    if repeats is not None:
+        first = pd.Series(ids[repeats.first], index=table.index).convert_dtypes()
+        table["duplicate_of"] = first.mask(repeats.first == np.arange(len(ids)))
+    return table
+
+
+def _top(cg: Array) -> float:
+    """The score that 1 % of the examples reach."""
+    return float(np.sort(cg)[int(0.99 * (len(cg) - 1))])
+
+
+def _histogram(cg: Array, bars: int = 40, width: int = 320, height: int = 60) -> str:
+    """A small picture of how CG is distributed, on a logarithmic scale."""
+    cg = cg[(cg > 0) & np.isfinite(cg)]
+    if not len(cg):
+        return ""
+    counts, edges = np.histogram(np.log10(cg), bins=bars)
+    heights = counts / counts.max() * height
+    step = width / bars
+    drawn = "".join(
+        f'<rect x="{i * step:.1f}" y="{height - h:.1f}" width="{step - 1:.1f}" height="{h:.1f}"/>'
+        for i, h in enumerate(heights)
+    )
+    caption = f"CG from {10 ** edges[0]:.2g} to {10 ** edges[-1]:.2g}, logarithmic"
+    return (
+        f'<svg role="img" aria-label="{caption}" width="{width}" height="{height + 16}">'
+        f'<g fill="#4477aa">{drawn}</g>'
+        f'<text y="{height + 13}" font-size="11" fill="currentColor">{caption}</text></svg>'
+    )
+
+
+def _replace(path: Path, write: Callable[[Any], object]) -> None:
+    """Write a file beside its final name, then rename it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        raise ResultError(
+            f"{path} cannot be written: {error.strerror or error}. An older file is unchanged."
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()

@@ -1,0 +1,102 @@
+r"""From (alpha, d, targets) to every score: arithmetic only, no linear algebra.
+
+============  =======  ===========================================================
+symbol        shape    meaning
+============  =======  ===========================================================
+Y             n x k    targets, one column per class: +1 own class, -1 elsewhere;
+                       for regression one column with the targets themselves
+alpha         n x k    ``(H + ridge I)^-1 Y``
+d             n        ``diag((H + ridge I)^-1)``
+own           n        the column of Y that belongs to example i: its class
+y_i, alpha_i  scalar   ``Y[i, own_i]`` and ``alpha[i, own_i]``
+F             n x k    leave-one-out predictions ``Y - alpha / d``
+============  =======  ===========================================================
+
+The paper's h_i (section 3.2) obeys ``y_-i . h_i = alpha_i - y_i d_i``. Substituted in its equation
+for the complexity gap:
+
+- ``CG(i) = alpha_i^2 / d_i``, the sum of ``(alpha_i - y_i d_i)^2 / d_i`` (first term),
+  ``2 y_i (alpha_i - y_i d_i)`` (partial score) and ``y_i^2 d_i`` (third term);
+- the leave-one-out residual ``r_i = y_i - F_i,own = alpha_i / d_i``, and ``CG(i) = d_i r_i^2``;
+- ``CG'(i) = 2 y_i (H y)_i - y_i^2 / 2`` (the paper's rewriting with u_i(1) has a slip of sign in
+  its constant);
+- the approximation for ``H ~ I / 2``: ``8 t^2 - 8 y_i t + 2 y_i^2`` with ``t = (H y)_i - y_i / 2``;
+- the training error summed over all steps of gradient descent, ``alpha_i / eta``.
+
+With ``y_i = +-1`` these are the paper's formulas; written with y_i they serve regression too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.kernel import Array
+
+
+@dataclass(frozen=True)
+class Valuation:
+    """What every example is worth. All arrays have n rows; `loo` is n x k."""
+
+    cg: Array
+    first_term: Array
+    partial: Array
+    third_term: Array
+    residual: Array
+    loo: Array
+    d: Array
+
+
+def class_targets(codes: NDArray[np.intp], k: int) -> Array:
+    """Y of a classification: +1 in the column of the example's class, -1 elsewhere."""
+    Y = np.full((len(codes), k), -1.0)
+    Y[np.arange(len(codes)), codes] = 1.0
+    return Y
+
+
+def valuation(Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
+    """Every score of the paper and the leave-one-out predictions, from alpha and d."""
+    rows = np.arange(len(d))
+    y, a = Y[rows, own], alpha[rows, own]
+    h = a - y * d  # the paper's y_-i . h_i
+    return Valuation(
+        cg=a**2 / d,
+        first_term=h**2 / d,
+        partial=2 * y * h,
+        third_term=y**2 * d,
+        residual=a / d,
+        loo=Y - alpha / d[:, None],
+        d=d,
+    )
+
+
+def predicted(loo: Array) -> NDArray[np.intp]:
+    """Column of the class with the largest leave-one-out prediction; the first of equals."""
+    return np.argmax(loo, axis=1)
+
+
+def margin(loo: Array, own: NDArray[np.intp]) -> Array:
+    """Leave-one-out prediction of the given class minus the best of the other classes."""
+    rows = np.arange(len(own))
+    others = loo.copy()
+    others[rows, own] = -np.inf
+    result: Array = loo[rows, own] - others.max(axis=1)
+    return result
+
+
+def cg_prime(y: Array, Hy: Array) -> Array:
+    """The paper's CG': the gap of ``y^T H y``, without an inverse."""
+    return 2 * y * Hy - y**2 / 2
+
+
+def cg_approx(y: Array, Hy: Array) -> Array:
+    """The paper's approximation of CG where H is nearly I / 2."""
+    t = Hy - y / 2
+    return 8 * t**2 - 8 * y * t + 2 * y**2
+
+
+def accumulated_error(residual: Array, d: Array, eta: float) -> Array:
+    """Training error summed over gradient descent with step eta: ``alpha_i / eta``."""
+    return residual * d / eta
