@@ -92,8 +92,14 @@ def score(
     """
     if method not in METHODS:
         raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
-    asked = {"ratio": ratio, "runs": runs, "target": target, "device": device, "client": client,
-             "checkpoint": checkpoint}
+    asked = {
+        "ratio": ratio,
+        "runs": runs,
+        "target": target,
+        "device": device,
+        "client": client,
+        "checkpoint": checkpoint,
+    }
     for name, value in asked.items():
         if value != _DEFAULTS[name]:
             raise OptionError(f"{name}={value!r} has no effect on method='exact'. Leave it out.")

@@ -123,9 +123,7 @@ def _earliest(representative: NDArray[np.intp]) -> NDArray[np.intp]:
     return earliest[representative]
 
 
-def expand(
-    groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Array
-) -> Valuation:
+def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
     """The valuation of all n rows from the solution for one row per group.
 
     Parameters

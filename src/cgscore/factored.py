@@ -55,7 +55,9 @@ class Factor:
     ) -> None:
         _check_options(ridge, duplicates)
         if len(dataset) < 2:
-            raise DataError(f"X has {len(dataset)} row. Scoring compares examples: give at least 2.")
+            raise DataError(
+                f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
+            )
         refuse_too_large(*dataset.shape, memory_limit)
         self.dataset = dataset
         self.ridge = float(ridge)
@@ -71,7 +73,7 @@ class Factor:
             self._rows = self._rows[self._merged.members]
         self._factor = self._factorise(timed)
         self._d = self._factor.inverse_diagonal(timed)
-        self.condition = self._factor.condition()
+        self.condition = self._factor.condition(self._d)
         self.warnings = self._doubts()
         self.timings = {**timed.seconds, "total": time.perf_counter() - start}
 
@@ -221,9 +223,7 @@ class Factor:
         d = 1 / np.where(copy, 1.0, v)
         Y = new.targets()
         result = valuation(Y, new.own, (Y - f) * d[:, None], d)
-        result = joined(
-            result, copy, Y, new.own, alpha[twin], self._merged.sizes[twin] + 1
-        )
+        result = joined(result, copy, Y, new.own, alpha[twin], self._merged.sizes[twin] + 1)
         return score_table(result, new, np.arange(len(rows)), None)
 
     def _factorise(self, progress: Progress) -> exact.Cholesky:
@@ -292,8 +292,8 @@ def refuse_too_large(n: int, p: int, memory_limit: int | float | str | None) -> 
     needed = exact.plan(n).bytes + 8 * n * p
     if needed > limit:
         raise MemoryLimitError(
-            f"Scoring {n:,} examples of {p:,} numbers exactly needs {show_bytes(needed)} of memory; "
-            f"{show_bytes(limit)} {'is available' if memory_limit is None else 'is the limit'}. "
+            f"Scoring {n:,} examples of {p:,} numbers exactly needs {show_bytes(needed)} of "
+            f"memory; {show_bytes(limit)} {'is free' if memory_limit is None else 'is the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
         )
 

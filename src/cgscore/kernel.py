@@ -13,8 +13,7 @@ D2_ij        scalar   ``|x_i - x_j|^2 = 2 - 2 g_ij``
 (paper, section 3.1). ``arccos g`` loses half of the digits where g is near +-1, which is where
 near-duplicates live. H is therefore computed from distances,
 
-    g = 1 - D2 / 2,    (pi - theta) / 2 = arctan(|x_i + x_j| / |x_i - x_j|),
-    |x_i + x_j|^2 = 4 - D2,
+    g = 1 - D2 / 2,    theta / 2 = arctan(|x_i - x_j| / |x_i + x_j|),    |x_i + x_j|^2 = 4 - D2,
 
 with ``D2 = |a|^2 + |b|^2 - 2 a.b`` for rows shifted by a common centre (distances do not change,
 and data that crowd around one direction keep their digits). The few pairs for which even that
@@ -161,7 +160,7 @@ def _scale(block: Array, start: int, name: str) -> None:
 def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
     """H between the rows of A and the rows of B, as an (a, b) array.
 
-    Equal rows give exactly 1/2. `out`, if given, is C-contiguous and receives the block.
+    Equal rows give exactly 1/2. `out`, if given, receives the block; its rows are contiguous.
     """
     H = np.matmul(A.centred, B.centred.T, out=out)
     H *= -2
@@ -169,30 +168,28 @@ def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
     H += B.squares  # H holds D2 from here on
     if H.size == 0:
         return H
-    near = _pairs_near(H, A, B)
-    far = np.nonzero(H > 4 - 4 * NEAR) if H.max() > 4 - 4 * NEAR else None
-    np.clip(H, 0, 4, out=H)  # what lies outside is among the pairs recomputed below
-    angle = np.subtract(4, H)
-    with np.errstate(divide="ignore"):  # D2 = 0: the quotient is infinite, its arctan pi/2
-        np.divide(angle, H, out=angle)
-    np.sqrt(angle, out=angle)
-    np.arctan(angle, out=angle)
-    H *= -0.5 / np.pi
-    H += 1 / np.pi
-    H *= angle
+    low, high = H.min(), H.max()
+    near = far = None
+    if low < NEAR * (A.squares.max() + B.squares.max()):
+        near = np.nonzero(NEAR * (A.squares[:, None] + B.squares) > H)
+    if high > 4 - 4 * NEAR:
+        far = np.nonzero(H > 4 - 4 * NEAR)
+    if low < 0 or high > 4:
+        np.clip(H, 0, 4, out=H)  # by rounding, at pairs that are recomputed below
+    half = np.subtract(4, H)
+    with np.errstate(divide="ignore"):  # D2 = 4: the quotient is infinite, its arctan pi / 2
+        np.divide(H, half, out=half)
+    np.sqrt(half, out=half)
+    np.arctan(half, out=half)  # half the angle
+    half *= -1 / np.pi
+    half += 0.5
+    H *= -0.5
+    H += 1
+    H *= half
     for pairs, sign in ((near, -1.0), (far, 1.0)):
         if pairs is not None:
             H[pairs] = _pair_values(A, B, *pairs, sign)
     return H
-
-
-def _pairs_near(
-    D2: Array, A: UnitRows, B: UnitRows
-) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    if D2.min() >= NEAR * (A.squares.max() + B.squares.max()):
-        return None
-    rows, columns = np.nonzero(D2 < NEAR * (A.squares[:, None] + B.squares))
-    return rows, columns
 
 
 def _pair_values(

@@ -61,7 +61,9 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
         raise OptionError(f"task={task!r} is not known. Choose one of: {', '.join(TASKS)}.")
     values = _as_vector(y, name)
     if len(values) != n:
-        raise LabelError(f"{name} has {len(values):,} labels for {n:,} examples. Expected one each.")
+        raise LabelError(
+            f"{name} has {len(values):,} labels for {n:,} examples. Expected one each."
+        )
     _refuse_missing(values, name)
     if task == "regression":
         return Labels(_as_numbers(values, name), np.empty(0), np.zeros(n, dtype=np.intp))

@@ -82,9 +82,7 @@ class Scores:
     def __len__(self) -> int:
         return len(self.table)
 
-    def extra(
-        self, *names: str, eta: float = 1.0, data: Any = None
-    ) -> pd.DataFrame:
+    def extra(self, *names: str, eta: float = 1.0, data: Any = None) -> pd.DataFrame:
         """The paper's other quantities, computed on request.
 
         Parameters

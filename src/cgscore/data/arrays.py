@@ -43,7 +43,7 @@ def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
         raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
     if options["labels"] is None:
         raise LabelError(
-            f"{path} holds inputs only. Say where the labels are: --labels FILE (labels= in Python)."
+            f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
         )
     return in_memory(loaded, None)
 

@@ -33,9 +33,7 @@ def read_sklearn(source: str, options: dict[str, Any]) -> Dataset:
     )
     X, preprocessing, notes = encode(bunch.data, source, preprocess=table)
     names = getattr(bunch, "target_names", None)
-    class_names = (
-        None if names is None else {code: str(label) for code, label in enumerate(names)}
-    )
+    class_names = None if names is None else {code: str(label) for code, label in enumerate(names)}
     return Dataset(
         X,
         bunch.target.to_numpy(),

@@ -77,7 +77,7 @@ class Dataset:
         """A short text that changes when inputs, labels or names change."""
         digest = hashlib.sha256(self.inputs_digest.encode())
         for values in (self.y, self.ids):
-            digest.update(b"\0" if values is None else repr((values.tolist())).encode())
+            digest.update(b"\0" if values is None else repr(values.tolist()).encode())
         return digest.hexdigest()[:32]
 
     def with_labels(self, y: ArrayLike | None) -> Dataset:

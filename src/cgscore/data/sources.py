@@ -40,7 +40,7 @@ def read(
     source : str, Path or object
         ``.npz`` (arrays ``X`` and ``y``), ``.npy`` (with `labels`), ``.csv`` or ``.tsv`` (also
         gzipped), ``sklearn:NAME`` for the data that ship with scikit-learn, a numpy array, a
-        pandas data frame, or a `Dataset`, which is returned as it is.
+        pandas data frame, or a `Dataset`, which comes back with the `labels` given.
     labels : path or array, optional
         Labels kept apart from the inputs: a ``.npy`` file, a text file with one label a line,
         or an array.
@@ -69,7 +69,7 @@ def read(
         "preprocess": preprocess,
     }
     if isinstance(source, Dataset):
-        return source
+        return source if labels is None else source.with_labels(_labels(labels))
     if isinstance(source, str) and source.startswith("sklearn:"):
         dataset = bundled.read_sklearn(source, options)
     elif isinstance(source, str | Path):
@@ -79,14 +79,17 @@ def read(
     else:
         dataset = in_memory(source, None)
     if labels is not None:
-        values = arrays.read_labels(labels) if isinstance(labels, str | Path) else labels
-        dataset = dataset.with_labels(values)
+        dataset = dataset.with_labels(_labels(labels))
     kept = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in options.items()
         if value is not None and not (name == "labels" and not isinstance(value, str | Path))
     }
     return replace(dataset, options=kept)
+
+
+def _labels(labels: Any) -> Any:
+    return arrays.read_labels(labels) if isinstance(labels, str | Path) else labels
 
 
 def _read_path(path: Path, options: dict[str, Any]) -> Dataset:

@@ -52,9 +52,8 @@ def _header(path: Path) -> str:
     import gzip
     import zlib
 
-    opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
     try:
-        with opened as file:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             header = file.readline(1 << 16).decode("utf-8-sig")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(f"{path} is not a complete gzip file ({error}).") from error
@@ -183,7 +182,9 @@ def encode(
         parts.insert(0, OneHotEncoder(sparse_output=False).fit_transform(frame[text].astype(str)))
     if numeric:
         parts.insert(0, StandardScaler().fit_transform(frame[numeric].to_numpy(np.float64)))
-    said = f"table: {len(numeric)} columns standardised, {len(text)} encoded one-hot, constant added"
+    said = (
+        f"table: {len(numeric)} columns standardised, {len(text)} encoded one-hot, constant added"
+    )
     notes = (f"constant columns left out: {', '.join(map(str, constant))}",) if constant else ()
     return np.hstack(parts), said, notes
 
@@ -206,7 +207,7 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
         return
     if pd.api.types.infer_dtype(column) in _TIMES:
         raise DataError(
-            f"{source}: column {name!r} holds dates or times. Replace it with numbers, or remove it."
+            f"{source}: column {name!r} holds dates or times. Turn it into numbers or remove it."
         )
     count = column.astype(str).nunique()
     if count > MOST_CATEGORIES:

@@ -77,10 +77,12 @@ def peak_memory() -> int:
     """Largest resident size of this process so far, in bytes."""
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
+    if sys.platform == "linux":  # ru_maxrss would include the peak of the process that forked us
+        status = Path("/proc/self/status").read_text()
+        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status).group(1))  # type: ignore[union-attr]
     import resource
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # bytes on macOS
 
 
 def cores() -> int:

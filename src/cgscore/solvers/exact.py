@@ -24,6 +24,8 @@ Against 2 n^3 for a general inverse, and ``n^2/2 + 3/2 n b`` numbers against ``2
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,8 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
-from scipy.sparse.linalg import LinearOperator, onenormest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress
@@ -41,7 +42,7 @@ from cgscore.kernel import Array, UnitRows, gram_block
 EPS = float(np.finfo(np.float64).eps)
 
 _PANEL = 1280  # rows in a panel: wide enough for BLAS, 3/2 n b numbers in extra storage
-_STRIP = 256  # columns of a panel that one thread forms at a time; fits the cache
+_PIECE = 640  # side of the pieces of H that one thread forms at a time
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,12 @@ class Plan:
     @property
     def widest(self) -> int:
         """Rows of the largest panel."""
-        return max(b - a for a, b in zip(self.edges, self.edges[1:], strict=False))
+        return max(b - a for a, b in itertools.pairwise(self.edges))
 
     @property
     def bytes(self) -> int:
         """Memory for the factor and one panel of its inverse."""
-        stored = sum((b - a) * b for a, b in zip(self.edges, self.edges[1:], strict=False))
+        stored = sum((b - a) * b for a, b in itertools.pairwise(self.edges))
         return 8 * (stored + self.widest * self.n)
 
     @property
@@ -75,7 +76,7 @@ class Plan:
 
 def plan(n: int) -> Plan:
     """Panels of equal height, at most `_PANEL` rows each; small problems are one panel."""
-    count = 1 if n <= 3 * _PANEL // 2 else -(-n // _PANEL)
+    count = 1 if n <= 2 * _PANEL else -(-n // _PANEL)
     return Plan(n, tuple(n * i // count for i in range(count + 1)))
 
 
@@ -170,15 +171,16 @@ class Cholesky:
                 advance((n - e[j]) ** 3 - (n - e[j + 1]) ** 3)
         return d
 
-    def condition(self) -> float:
-        """Estimated condition number in the 1-norm (Higham and Tisseur's estimator)."""
-        n = self.plan.n
+    def condition(self, d: Array) -> float:
+        """Estimated condition number in the 1-norm, from one more solve.
 
-        def solve(x: Array) -> Array:
-            return self.solve(x.reshape(n, -1)).reshape(x.shape)
-
-        inverse = LinearOperator((n, n), matvec=solve, rmatvec=solve, dtype=np.float64)
-        return self.norm * float(onenormest(inverse, t=1, itmax=3))
+        ``|(H^-1)_ij| <= sqrt(d_i d_j)``, so the largest entries of the inverse stand in the column
+        where d is largest. The 1-norm of that column is a lower bound of the norm of the inverse,
+        and equals it where one eigenvector dominates, as it does when H is nearly singular.
+        """
+        unit = np.zeros((self.plan.n, 1))
+        unit[np.argmax(d)] = 1.0
+        return self.norm * float(np.abs(self.solve(unit)).sum())
 
     def weakest(self) -> Dependence:
         """The row that the rows before it come closest to determining."""
@@ -214,41 +216,72 @@ def _form(
     """The panels of H, formed strip by strip on all cores, and the 1-norm of H."""
     n, e = layout.n, layout.edges
     # Fortran order: a range of columns is contiguous, and so is the transpose of such a range
-    panels = [np.empty((b - a, b), order="F") for a, b in zip(e, e[1:], strict=False)]
+    panels = [np.empty((b - a, b), order="F") for a, b in itertools.pairwise(e)]
 
-    def strip(task: tuple[int, int, int]) -> tuple[int, int, int, Array, Array]:
-        i, start, stop = task
-        block = gram_block(
-            rows[start:stop], rows[e[i] : e[i + 1]], out=panels[i][:, start:stop].T
-        )
-        if start >= e[i]:
-            inside = np.arange(stop - start)
-            block[inside, start - e[i] + inside] = 0.5 + ridge
+    def fill(piece: _Piece) -> tuple[_Piece, Array, Array]:
+        H = panels[piece.panel]
+        top = piece.rows.start - e[piece.panel]
+        out = H[top : top + piece.height, piece.columns]
+        block = gram_block(rows[piece.columns], rows[piece.rows], out=out.T)
+        if piece.diagonal:
+            np.fill_diagonal(block, 0.5 + ridge)
         size = np.abs(block)
-        return i, start, stop, size.sum(axis=1), size.sum(axis=0)
+        return piece, size.sum(axis=1), size.sum(axis=0)
 
     sums = np.zeros(n)
-    tasks = list(_strips(layout))
     with (
-        progress.phase("kernel", sum((stop - a) * (e[i + 1] - e[i]) for i, a, stop in tasks)) as go,
-        threadpool_limits(limits=1, user_api="blas"),
+        progress.phase("kernel", n * (n + 1) / 2) as advance,
+        _blas().limit(limits=1, user_api="blas"),  # the pool below uses the cores
         ThreadPoolExecutor(cores()) as pool,
     ):
-        for i, start, stop, across, down in pool.map(strip, tasks):
-            sums[start:stop] += across
-            if start < e[i]:  # strips of the diagonal block hold both halves already
-                sums[e[i] : e[i + 1]] += down
-            go((stop - start) * (e[i + 1] - e[i]))
+        for piece, across, down in pool.map(fill, _pieces(layout)):
+            sums[piece.columns] += across
+            if not piece.diagonal:
+                sums[piece.rows] += down
+            advance(piece.height * len(across) / (2 if piece.diagonal else 1))
     return panels, float(sums.max())
 
 
-def _strips(layout: Plan) -> Iterator[tuple[int, int, int]]:
-    """(panel, first column, last column) of pieces that do not cross the diagonal block's edge."""
-    e = layout.edges
-    for i in range(layout.panels):
-        for low, high in ((0, e[i]), (e[i], e[i + 1])):
-            for start in range(low, high, _STRIP):
-                yield i, start, min(start + _STRIP, high)
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Handle on the thread pools of the BLAS libraries; finding them takes some milliseconds."""
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A block of a panel that one thread forms: on the diagonal and square, or below it."""
+
+    panel: int
+    rows: slice
+    columns: slice
+
+    @property
+    def diagonal(self) -> bool:
+        return self.rows == self.columns
+
+    @property
+    def height(self) -> int:
+        return int(self.rows.stop - self.rows.start)
+
+
+def _pieces(layout: Plan) -> Iterator[_Piece]:
+    """Pieces that cover the lower half of H."""
+    for i, (top, bottom) in enumerate(itertools.pairwise(layout.edges)):
+        for columns in _cuts(0, top):
+            for rows in _cuts(top, bottom):
+                yield _Piece(i, rows, columns)
+        for columns in _cuts(top, bottom):
+            yield _Piece(i, columns, columns)
+            for rows in _cuts(columns.stop, bottom):
+                yield _Piece(i, rows, columns)
+
+
+def _cuts(start: int, stop: int) -> Iterator[slice]:
+    """Ranges of nearly equal length, at most `_PIECE`."""
+    count = -(-(stop - start) // _PIECE)
+    edges = (start + (stop - start) * i // count for i in range(count + 1))
+    return (slice(low, high) for low, high in itertools.pairwise(edges)) if count else iter(())
 
 
 def _factor_diagonal(i: int, layout: Plan, panels: list[Array], diagonal: float) -> None:

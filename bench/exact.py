@@ -1,0 +1,143 @@
+"""Speed and memory of the exact solver against plain numpy, as ratios measured in one run.
+
+Run with ``make bench``. Three sides are timed on the same data:
+
+- ours: ``cgscore.score(X, y, method="exact")``, everything included;
+- inverse: the straightforward version, ``numpy.linalg.inv`` of the whole H, same result;
+- recipe: the paper's, which forms the inverse without example i for every example i.
+
+``ideal`` is the time that ``2 n^3 / 3`` flops take at the rate of a large matrix product. The rate
+is measured before and after, and the better one counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import cgscore
+from cgscore.execution.machine import peak_memory, product_rate
+
+
+def data(n: int, p: int, k: int) -> tuple[Any, Any]:
+    """Clustered rows that are all different, with labels that are mostly right."""
+    rng = np.random.default_rng(0)
+    centres = rng.random((k, p))
+    y = rng.integers(0, k, n)
+    return centres[y] + 0.5 * rng.random((n, p)), y
+
+
+def kernel(X: Any) -> Any:
+    """H in plain numpy."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    g = np.clip(U @ U.T, -1, 1)
+    H = g * (np.pi - np.arccos(g)) / (2 * np.pi)
+    np.fill_diagonal(H, 0.5)
+    return H
+
+
+def by_inverse(X: Any, y: Any) -> Any:
+    """CG of every example from numpy's general inverse."""
+    inverse = np.linalg.inv(kernel(X))
+    classes, own = np.unique(y, return_inverse=True)
+    alpha, d = inverse @ np.where(y[:, None] == classes, 1.0, -1.0), np.diag(inverse)
+    return alpha[np.arange(len(y)), own] ** 2 / d
+
+
+def by_recipe(X: Any, y: Any) -> Any:
+    """CG of binary data as the paper derives it, one example after the other.
+
+    The inverse without example i comes from the whole inverse by Schur complement (the paper's
+    equation after its definition of h_i and d_i), and the score is the difference of complexities.
+    """
+    inverse = np.linalg.inv(kernel(X))
+    whole = y @ inverse @ y
+    result = np.empty(len(y))
+    for i in range(len(y)):
+        rest = np.delete(np.arange(len(y)), i)
+        h, d = inverse[rest, i], inverse[i, i]
+        without = inverse[np.ix_(rest, rest)] - np.outer(h, h) / d
+        result[i] = whole - y[rest] @ without @ y[rest]
+    return result
+
+
+def timed(function: Callable[[], Any], repeat: int = 1) -> tuple[float, Any]:
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        value = function()
+        best = min(best, time.perf_counter() - start)
+    return best, value
+
+
+def worst_difference(a: Any, b: Any) -> float:
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def peak_of_child(n: int, p: int, k: int) -> dict[str, float]:
+    """Peak memory of scoring alone, in a process of its own."""
+    command = [sys.executable, __file__, "--child", f"{n},{p},{k}"]
+    return dict(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+
+
+def child(n: int, p: int, k: int) -> None:
+    X, y = data(n, p, k)
+    before = peak_memory()
+    cgscore.score(X, y, method="exact", progress=False)
+    print(json.dumps({"peak": peak_memory(), "before": before}))
+
+
+def large(n: int, p: int, k: int) -> None:
+    X, y = data(n, p, k)
+    cgscore.score(X[:200], y[:200], progress=False)  # load what is loaded on first use
+    rate = product_rate(3000)
+    ours, scores = timed(lambda: cgscore.score(X, y, method="exact", progress=False))
+    rate = max(rate, product_rate(3000))
+    inverse, reference = timed(lambda: by_inverse(X, y))
+    ideal = 2 * n**3 / 3 / rate
+    memory = peak_of_child(n, p, k)
+    unit = 8 * n**2
+    print(f"n = {n:,}, p = {p}, {k} classes, float64; matrix products at {rate / 1e9:.0f} GFLOP/s")
+    print(f"  ours               {ours:8.2f} s   {scores.meta['timings']}")
+    print(f"  numpy.linalg.inv   {inverse:8.2f} s   ours is {inverse / ours:.2f}x faster (aim 2.5)")
+    print(f"  2 n^3 / 3 flops    {ideal:8.2f} s   ours takes {ours / ideal:.2f}x that (aim 1.6)")
+    whole, ours_only = memory["peak"] / unit, (memory["peak"] - memory["before"]) / unit
+    print(f"  peak memory        {whole:8.2f}     x n^2 x 8 bytes, the whole process (aim 2.2);")
+    print(f"                     {ours_only:8.2f}     of them above the data")
+    print(f"  largest difference {worst_difference(scores.table['cg'].to_numpy(), reference):.1e}")
+
+
+def small(n: int, p: int) -> None:
+    X, y = data(n, p, 2)
+    y = 2 * y - 1
+    cgscore.score(X[:200], y[:200], progress=False)
+    ours, scores = timed(lambda: cgscore.score(X, y, method="exact", progress=False), repeat=3)
+    recipe, reference = timed(lambda: by_recipe(X, y))
+    print(f"n = {n:,}, p = {p}, binary")
+    print(f"  ours               {ours:8.3f} s")
+    print(f"  the paper's recipe {recipe:8.2f} s   ours is {recipe / ours:.0f}x faster (aim 200)")
+    print(f"  largest difference {worst_difference(scores.table['cg'].to_numpy(), reference):.1e}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=int, default=10_000, help="size of the large problem")
+    parser.add_argument("-p", type=int, default=784)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(*map(int, options.child.split(",")))
+        return
+    small(2_000, options.p)
+    large(options.n, options.p, 10)
+
+
+if __name__ == "__main__":
+    main()

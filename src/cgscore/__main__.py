@@ -1,0 +1,5 @@
+"""``python -m cgscore``: the command line."""
+
+from cgscore.cli import main
+
+main()

@@ -1,0 +1,456 @@
+"""The command line: parse, call, print.
+
+Results go to standard output, progress and warnings to standard error. Exit status: 0 done, 2 a
+mistake in the input or the call, 1 a fault of ours, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+from cgscore import __version__
+from cgscore.errors import CGScoreError, CGScoreWarning, OptionError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from cgscore.data import Dataset
+    from cgscore.result import Scores
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="cgscore",
+    help="What each example of a labelled dataset is worth, without training a model.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+WORST = 10  # suspects shown
+WIDTH = 40  # characters of an id or label shown
+
+SourceArgument = Annotated[
+    str, typer.Argument(help="A file (.npz, .npy, .csv, .tsv) or a named source: sklearn:digits.")
+]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option("--labels", help="File with the labels: .npy, or text with one label a line."),
+]
+LabelColumnOption = Annotated[
+    str | None,
+    typer.Option("--label-column", help="Column of a table with the labels [label or target]."),
+]
+IdColumnOption = Annotated[
+    str | None, typer.Option("--id-column", help="Column of a table that names the rows [id].")
+]
+PreprocessOption = Annotated[
+    str,
+    typer.Option(
+        "--preprocess",
+        help="auto, none, or table: standardise, encode text one-hot, add a constant column.",
+    ),
+]
+MemoryOption = Annotated[
+    str | None, typer.Option("--memory-limit", help="Most memory to use, such as 4GB.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="cgscore")
+
+
+def _guarded(command: Callable[P, T]) -> Callable[P, T]:
+    """A command whose expected errors end in one message and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return command(*args, **kwargs)
+        except CGScoreError as error:
+            _complain(f"error: {error}")
+            raise typer.Exit(2) from None
+        except MemoryError as error:
+            _complain(f"error: out of memory ({error}). Score fewer examples.")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            _complain("interrupted; nothing was written.")
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def _complain(text: str) -> None:
+    print("".join(_printable(mark) for mark in text), file=sys.stderr)
+
+
+def _printable(mark: str) -> str:
+    """Characters that could steer a terminal are shown as escapes."""
+    return mark if mark.isprintable() or mark == "\n" else mark.encode("unicode_escape").decode()
+
+
+def shown(value: Any) -> str:
+    """An id or label for a terminal: on one line, of bounded width, with nothing hidden in it."""
+    text = "".join(_printable(mark) for mark in str(value).replace("\n", "\\n"))
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+@contextmanager
+def _warnings_aside() -> Iterator[None]:
+    """Leave warnings to the result's metadata, from which they are printed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CGScoreWarning)
+        yield
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps(_plain(document), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it; infinite and missing numbers become null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"cgscore {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+@app.command()
+@_guarded
+def score(
+    source: SourceArgument,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="Where to write: .parquet (whole result) or .csv."),
+    ] = Path("scores.parquet"),
+    labels: LabelsOption = None,
+    label_column: LabelColumnOption = None,
+    id_column: IdColumnOption = None,
+    preprocess: PreprocessOption = "auto",
+    method: Annotated[str, typer.Option("--method", help="auto or exact.")] = "auto",
+    ridge: Annotated[
+        float, typer.Option("--ridge", help="Added to the kernel's diagonal; 0 is the paper's.")
+    ] = 0.0,
+    task: Annotated[
+        str, typer.Option("--task", help="classification or regression.")
+    ] = "classification",
+    duplicates: Annotated[
+        str, typer.Option("--duplicates", help="Identical rows: merge or error.")
+    ] = "merge",
+    memory_limit: MemoryOption = None,
+    dtype: Annotated[str, typer.Option("--dtype", help="float64.")] = "float64",
+    seed: Annotated[int, typer.Option("--seed", help="For methods that draw at random.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Score every example and write the result."""
+    import cgscore
+
+    if output.suffix.lower() not in (".parquet", ".csv"):
+        raise OptionError(f"-o {output}: expected a name that ends in .parquet or .csv.")
+    if not output.parent.is_dir():
+        raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
+    dataset = cgscore.read(
+        source,
+        labels=labels,
+        label_column=label_column,
+        id_column=id_column,
+        preprocess=preprocess,
+    )
+    console = _console()
+    if not as_json:
+        _print_source(console, dataset, task)
+        _print_cost(console, *dataset.shape)
+    with _warnings_aside():
+        scores = cgscore.score(
+            dataset,
+            method=method,
+            ridge=ridge,
+            task=task,
+            dtype=dtype,
+            seed=seed,
+            memory_limit=memory_limit,
+            duplicates=duplicates,
+        )
+    if output.suffix.lower() == ".csv":
+        scores.to_csv(output)
+    else:
+        scores.save(output)
+    for note in scores.meta["warnings"]:
+        _complain(f"warning: {note}")
+    if as_json:
+        _print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
+        return
+    console.print(f"scores    {len(scores):,} rows in {shown(output)}")
+    console.print()
+    _print_findings(console, scores)
+
+
+@app.command()
+@_guarded
+def info(
+    source: Annotated[str | None, typer.Argument(help="As for score.")] = None,
+    simulate: Annotated[
+        str | None,
+        typer.Option("--simulate", help="Sizes instead of a source: n=60000,p=784,classes=10."),
+    ] = None,
+    labels: LabelsOption = None,
+    label_column: LabelColumnOption = None,
+    id_column: IdColumnOption = None,
+    preprocess: PreprocessOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Say what the data are and what scoring them would cost here."""
+    import cgscore
+    from cgscore.execution.machine import available_memory, product_rate
+    from cgscore.solvers.cost import exact_cost
+
+    if (source is None) == (simulate is None):
+        raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
+    document: dict[str, Any] = {}
+    console = _console()
+    if source is not None:
+        dataset = cgscore.read(
+            source,
+            labels=labels,
+            label_column=label_column,
+            id_column=id_column,
+            preprocess=preprocess,
+        )
+        n, p = dataset.shape
+        document |= _described(dataset)
+        if not as_json:
+            _print_source(console, dataset, "classification")
+    else:
+        n, p, k = _sizes(simulate or "")
+        document |= {"n": n, "p": p, "classes": k}
+        if not as_json:
+            console.print(f"simulated {n:,} examples with {p:,} numbers each in {k:,} classes")
+    rate, memory = product_rate(), available_memory()
+    cost = exact_cost(n, p)
+    document |= {
+        "flops_per_second": rate,
+        "available_memory": memory,
+        "methods": {
+            "exact": {
+                "flops": cost.flops,
+                "seconds": cost.seconds(rate),
+                "bytes": cost.bytes,
+                "fits": cost.bytes <= memory,
+            }
+        },
+    }
+    if as_json:
+        _print_json(document)
+        return
+    _print_cost(console, n, p)
+
+
+@app.command()
+@_guarded
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the result.")] = Path(
+        "cgscore-demo"
+    ),
+    seed: Annotated[int, typer.Option("--seed", help="Which labels are flipped.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Find flipped labels among scikit-learn's digits: the whole job in a few seconds."""
+    from cgscore import demo as job
+
+    console = _console()
+    if not as_json:
+        console.print(
+            "digits    1,797 images of 8 x 8 pixels in 10 classes\n"
+            f"task      find the {job.SHARE:.0%} of the labels that were flipped at random"
+        )
+    with _warnings_aside():
+        done = job.run(seed)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"-o {output}: cannot make this folder ({error.strerror}).") from error
+    path = output / "scores.parquet"
+    done.scores.save(path)
+    if as_json:
+        _print_json(
+            {
+                "output": str(path),
+                "flipped": done.flipped,
+                "suspects": len(done.suspects),
+                "found": done.found,
+                "precision": done.precision,
+                "recall": done.recall,
+                "suggestions_right": done.right,
+                **done.scores.meta,
+            }
+        )
+        return
+    meta, count = done.scores.meta, len(done.suspects)
+    seconds = meta["timings"]["total"]
+    console.print(
+        f"method    exact, ridge {meta['ridge']:g}: one factorisation, no training, {seconds:.1f} s\n"
+        "\n"
+        f"{count} labels differ from what all other examples predict.\n"
+        f"{done.flipped} labels were flipped, and {done.found} of them are among the {count}:\n"
+        f"precision {done.precision:.1%}, recall {done.recall:.1%}. "
+        f"The suggestion is the true label for {done.right} of them.\n"
+        "\n"
+        f"The {WORST} worst:"
+    )
+    _print_table(console, done.suspects.head(WORST), "true_label")
+    console.print()
+    console.print(f"Written:  {path}")
+    console.print("Next:     cgscore score YOUR-DATA.csv --label-column NAME")
+
+
+def _described(dataset: Dataset) -> dict[str, Any]:
+    """What is known about a dataset before scoring it."""
+    import numpy as np
+
+    n, p = dataset.shape
+    document: dict[str, Any] = {
+        "source": dataset.source,
+        "n": n,
+        "p": p,
+        "fingerprint": dataset.fingerprint,
+        "preprocessing": dataset.preprocessing,
+        "notes": list(dataset.notes),
+    }
+    if dataset.y is not None:
+        labels, counts = np.unique(dataset.y.astype(str), return_counts=True)
+        document["classes"] = len(labels)
+        document["class_counts"] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    return document
+
+
+def _print_source(console: Console, dataset: Dataset, task: str) -> None:
+    what = _described(dataset)
+    text = f"{shown(dataset.source)}   {what['n']:,} examples with {what['p']:,} numbers each"
+    if task == "classification" and "classes" in what:
+        counts = what["class_counts"]
+        least = min(counts, key=counts.__getitem__)
+        text += f" in {what['classes']:,} classes (smallest: {shown(least)}, {counts[least]:,})"
+    console.print(text, soft_wrap=True)
+    if dataset.preprocessing != "none":
+        console.print(f"columns   {dataset.preprocessing}", soft_wrap=True)
+    for note in dataset.notes:
+        console.print(f"note      {_one_line(note)}", soft_wrap=True)
+
+
+def _one_line(text: str) -> str:
+    return "".join(_printable(mark) for mark in text.replace("\n", "\\n"))
+
+
+def _print_cost(console: Console, n: int, p: int) -> None:
+    from cgscore.execution.machine import (
+        available_memory,
+        product_rate,
+        show_bytes,
+        show_seconds,
+    )
+    from cgscore.solvers.cost import exact_cost
+
+    cost, memory = exact_cost(n, p), available_memory()
+    seconds = cost.seconds(product_rate())
+    text = f"method    exact: about {show_seconds(seconds)} and {show_bytes(cost.bytes)}"
+    if cost.bytes > memory:
+        text += f", more than the {show_bytes(memory)} available here"
+    console.print(text, soft_wrap=True)
+
+
+def _print_findings(console: Console, scores: Scores) -> None:
+    for line in repr(scores).splitlines()[1:]:
+        console.print(line.strip())
+    if not len(scores.classes):
+        return
+    table = scores.table
+    suspects = table[table["margin"] < 0].sort_values("margin")
+    if not len(suspects):
+        return
+    console.print("The worst by margin:")
+    _print_table(console, suspects.head(WORST))
+
+
+def _print_table(console: Console, suspects: pd.DataFrame, *more: str) -> None:
+    from rich.table import Table
+
+    columns = {
+        "id": "id",
+        "given_label": "given",
+        "predicted_label": "suggested",
+        "true_label": "true",
+        "margin": "margin",
+        "cg": "CG",
+    }
+    wanted = [name for name in columns if name != "true_label" or name in more]
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for name in wanted:
+        drawn.add_column(
+            columns[name], justify="right" if name in ("margin", "cg") else "left", no_wrap=True
+        )
+    for row in suspects[wanted].itertuples(index=False):
+        drawn.add_row(
+            *(
+                f"{value:.2f}" if name in ("margin", "cg") else shown(value)
+                for name, value in zip(wanted, row, strict=True)
+            )
+        )
+    console.print(drawn)
+
+
+def _sizes(text: str) -> tuple[int, int, int]:
+    """n, p and classes of ``--simulate``."""
+    found = {"p": 784, "classes": 10}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if name.strip() not in ("n", "p", "classes") or not value.strip().isdigit():
+            raise OptionError(
+                f"--simulate {text}: expected something like n=60000,p=784,classes=10."
+            )
+        found[name.strip()] = int(value)
+    if "n" not in found or min(found.values()) < 1:
+        raise OptionError(f"--simulate {text}: expected sizes of 1 or more, n among them.")
+    return found["n"], found["p"], found["classes"]
