@@ -331,12 +331,12 @@ def demo(
     meta, count = done.scores.meta, len(done.suspects)
     seconds = meta["timings"]["total"]
     console.print(
-        f"method    exact, ridge {meta['ridge']:g}: one factorisation, no training, {seconds:.1f} s\n"
+        f"method    exact, ridge {meta['ridge']:g}: no model is trained; {seconds:.1f} s\n"
         "\n"
         f"{count} labels differ from what all other examples predict.\n"
         f"{done.flipped} labels were flipped, and {done.found} of them are among the {count}:\n"
         f"precision {done.precision:.1%}, recall {done.recall:.1%}. "
-        f"The suggestion is the true label for {done.right} of them.\n"
+        f"The suggested label is right for {done.right}.\n"
         "\n"
         f"The {WORST} worst:"
     )

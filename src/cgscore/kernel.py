@@ -232,8 +232,8 @@ def gram(X: ArrayLike, Z: ArrayLike | None = None) -> Array:
         for j in range(0, i + 1 if Z is None else len(B), _BLOCK):
             rows, columns = slice(i, i + _BLOCK), slice(j, j + _BLOCK)
             H[rows, columns] = gram_block(A[rows], B[columns])
-            if Z is None and j < i:
-                H[columns, rows] = H[rows, columns].T
     if Z is None:
+        upper = np.triu_indices(len(A), 1)
+        H[upper] = H.T[upper]
         np.fill_diagonal(H, 0.5)
     return H

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cgscore
+from cgscore.errors import (
+    CGScoreError,
+    CGScoreWarning,
+    DataError,
+    LabelError,
+    MemoryLimitError,
+    OptionError,
+    SingularKernelError,
+)
+from cgscore.solvers import reference
+
+COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]
+
+
+def test_any_labelling_from_one_factor(cloud: tuple[Any, Any]) -> None:
+    X, y = cloud
+    f = cgscore.factor(X, ridge=0.1)
+    for labels in (y, (y + 1) % 3, y == 2):
+        direct = cgscore.score(X, labels, ridge=0.1)
+        again = f.score(labels)
+        np.testing.assert_array_equal(again.table["cg"], direct.table["cg"])
+        np.testing.assert_array_equal(again.loo, direct.loo)
+        assert again.meta["fingerprint"] == direct.meta["fingerprint"]
+    assert f.complexity(y) == f.score(y).complexity == cgscore.complexity(X, y, ridge=0.1)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+@pytest.mark.parametrize("members", [[5], [0, 1, 2, 30], list(range(0, 60, 7))])
+def test_gap_of_a_group(cloud: tuple[Any, Any], ridge: float, members: list[int]) -> None:
+    X, y = cloud
+    R = cgscore.gram(X) + ridge * np.eye(60)
+    f = cgscore.factor(X, ridge=ridge)
+    found = f.gap(members, y)
+    for c in range(3):
+        target = np.where(y == c, 1.0, -1.0)
+        assert found[c] == pytest.approx(reference.gap(R, target, members), rel=1e-8)
+    assert f.gap([members[0]], y)[y[members[0]]] == pytest.approx(
+        f.score(y).table["cg"][members[0]]
+    )
+
+
+def test_gap_of_copies() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 5))
+    X[7] = X[2]
+    y = np.arange(20) % 2
+    y[7] = y[2]
+    f = cgscore.factor(X)
+    assert f.gap([7], y) == {0: 0.0, 1: 0.0}  # the other copy stays
+    with pytest.warns(CGScoreWarning):
+        whole = f.score(y).table["cg"][2]
+    assert f.gap([2, 7], y)[y[2]] == pytest.approx(whole)
+    single = np.delete(np.arange(20), 7)
+    assert f.gap([2, 7, 4], y)[0] == pytest.approx(
+        cgscore.factor(X[single]).gap([2, 4], y[single])[0]
+    )
+    y[7] = 1 - y[2]
+    assert f.gap([7], y) == {0: np.inf, 1: np.inf}
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+def test_new_examples_score_as_if_they_were_there(cloud: tuple[Any, Any], ridge: float) -> None:
+    X, y = cloud
+    rng = np.random.default_rng(4)
+    X_new, y_new = rng.standard_normal((5, 8)), np.array([0, 1, 2, 0, 1])
+    found = cgscore.factor(X, ridge=ridge).score_new(X_new, y_new, y=y)
+    for i in range(5):
+        whole = cgscore.score(np.vstack([X, X_new[i]]), np.append(y, y_new[i]), ridge=ridge)
+        np.testing.assert_allclose(
+            found[COLUMNS].iloc[i].astype(float),
+            whole.table[COLUMNS].iloc[-1].astype(float),
+            rtol=1e-7,
+        )
+        assert found["predicted_label"][i] == whole.table["predicted_label"].iloc[-1]
+
+
+def test_a_new_example_of_a_new_class(cloud: tuple[Any, Any]) -> None:
+    X, y = cloud
+    x = np.random.default_rng(4).standard_normal((1, 8))
+    found = cgscore.factor(X).score_new(x, [9], y=y)
+    with pytest.warns(CGScoreWarning, match="one example only"):
+        whole = cgscore.score(np.vstack([X, x]), np.append(y, 9))
+    assert found["cg"][0] == pytest.approx(whole.table["cg"].iloc[-1])
+    assert found["given_label"][0] == 9
+
+
+def test_a_new_copy_changes_nothing_or_contradicts(cloud: tuple[Any, Any]) -> None:
+    X, y = cloud
+    f = cgscore.factor(X)
+    found = f.score_new(X[[3, 3]] * 2, [y[3], (y[3] + 1) % 3], y=y)
+    assert found["cg"].tolist() == [0, np.inf]
+    assert found["residual"].tolist() == [0, 2]
+    # with a ridge a copy is an ordinary row
+    ridged = cgscore.factor(X, ridge=0.1).score_new(X[[3]], [y[3]], y=y)
+    whole = cgscore.score(np.vstack([X, X[3]]), np.append(y, y[3]), ridge=0.1)
+    assert ridged["cg"][0] == pytest.approx(whole.table["cg"].iloc[-1])
+
+
+def test_new_regression_examples(cloud: tuple[Any, Any]) -> None:
+    X, _ = cloud
+    rng = np.random.default_rng(6)
+    t, x = rng.standard_normal(60), rng.standard_normal((1, 8))
+    found = cgscore.factor(X).score_new(x, [0.7], y=t, task="regression")
+    whole = cgscore.score(np.vstack([X, x]), np.append(t, 0.7), task="regression")
+    assert found["cg"][0] == pytest.approx(whole.table["cg"].iloc[-1])
+
+
+def test_a_singular_kernel_is_explained() -> None:
+    half = np.random.default_rng(0).standard_normal((4, 2))
+    X = np.vstack([half, -half])
+    message = r"row \d is nearly a combination of rows .* Remove row \d, or use a ridge"
+    with pytest.raises(SingularKernelError, match=message):
+        cgscore.score(X, np.arange(8) % 2)
+    cgscore.score(X, np.arange(8) % 2, ridge=1e-6)
+
+
+def test_few_digits_are_told() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    X[20] = X[10] + 1e-11
+    with pytest.warns(CGScoreWarning, match="row 20 is nearly identical to row 10"):
+        s = cgscore.score(X, np.arange(30) % 2)
+    assert s.meta["condition"] > 1e10
+    assert 0 < s.meta["digits"] < 6
+
+
+def test_rows_are_named_by_their_input_position_when_copies_are_merged() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    X[5] = X[2]
+    X[20] = X[10] + 1e-11
+    with pytest.warns(CGScoreWarning) as caught:
+        cgscore.score(X, np.arange(30) % 2)
+    assert any("row 20 is nearly identical to row 10" in str(one.message) for one in caught)
+
+
+def test_too_large_is_refused_before_allocating() -> None:
+    X = np.ones((500_000, 1), dtype=np.float32)
+    with pytest.raises(MemoryLimitError, match=r"500,000 examples .* 1.01 TB of memory; .* is free"):
+        cgscore.score(X, np.arange(500_000) % 2)
+    with pytest.raises(MemoryLimitError, match="1 MB is the limit"):
+        cgscore.score(np.ones((2_000, 2)), np.arange(2_000) % 2, memory_limit="1MB")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"method": "magic"}, OptionError, "method='magic' is not known"),
+        ({"ridge": -1}, OptionError, "ridge=-1 makes no sense"),
+        ({"ridge": float("nan")}, OptionError, "ridge=nan"),
+        ({"ridge": "much"}, OptionError, "ridge='much'"),
+        ({"task": "ranking"}, OptionError, "task='ranking' is not known"),
+        ({"dtype": "int8"}, OptionError, "dtype='int8' is not known"),
+        ({"duplicates": "drop"}, OptionError, "duplicates='drop' is not known"),
+        ({"memory_limit": "lots"}, OptionError, "memory_limit='lots' is not a size"),
+        ({"memory_limit": -5}, OptionError, "memory_limit=-5 is not a size"),
+        ({"runs": 3}, OptionError, "runs=3 has no effect"),
+        ({"y": None}, LabelError, "No labels"),
+        ({"y": [0, 1]}, LabelError, "2 labels for 4 examples"),
+        ({"y": [0, 0, 0, 0]}, LabelError, "1 class"),
+        ({"y": [0, 1, None, 1]}, LabelError, "no label in 1 row: 2"),
+        ({"y": [0.5, 1, 2, 1]}, LabelError, 'fractions such as 0.5.*task="regression"'),
+        ({"y": [[0, 1]] * 4}, LabelError, r"shape \(4, 2\)"),
+        ({"y": ["a", 1, "b", 2]}, LabelError, "mixes|no label"),
+        ({"data": np.empty((0, 3)), "y": []}, DataError, "no rows"),
+        ({"data": [[1.0, 2.0]], "y": [1]}, CGScoreError, "needs at least two|at least 2"),
+    ],
+)
+def test_mistakes_are_named(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    call: dict[str, Any] = {"data": np.eye(4), "y": np.array([0, 1, 0, 1])} | change
+    if isinstance(call["y"], list) and any(isinstance(one, str) for one in call["y"]):
+        call["y"] = np.array(call["y"], dtype=object)
+    with pytest.raises(error, match=message):
+        cgscore.score(**call)
+
+
+@pytest.mark.parametrize("members", [[], [60], [-1], [0.5]])
+def test_members_must_be_positions(cloud: tuple[Any, Any], members: list[int]) -> None:
+    X, y = cloud
+    with pytest.raises(OptionError, match="members must"):
+        cgscore.factor(X).gap(members, y)
+
+
+def test_extras_of_a_ridge_and_unknown_names_are_refused(cloud: tuple[Any, Any]) -> None:
+    s = cgscore.score(*cloud, ridge=0.1)
+    with pytest.raises(OptionError, match="ridge 0 only"):
+        s.extra("accumulated_error")
+    with pytest.raises(OptionError, match="'shapley' is not known"):
+        s.extra("shapley")

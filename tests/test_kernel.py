@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import cgscore
+from cgscore.errors import DataError
+from cgscore.kernel import gram_block, unit_rows
+
+
+def plain(X: Any, Z: Any) -> Any:
+    """The definition, good enough away from +-1."""
+    U, V = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (X, Z))
+    g = np.clip(U @ V.T, -1, 1)
+    return g * (np.pi - np.arccos(g)) / (2 * np.pi)
+
+
+def turned(angle: float, p: int, seed: int = 0) -> Any:
+    """Two unit rows at exactly this angle, in a random plane of p dimensions."""
+    rng = np.random.default_rng(seed)
+    e, f = np.linalg.qr(rng.standard_normal((p, 2)))[0].T
+    return np.array([e, np.cos(angle) * e + np.sin(angle) * f])
+
+
+def test_matches_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    X, Z = rng.standard_normal((1100, 9)), rng.standard_normal((30, 9))
+    np.testing.assert_allclose(cgscore.gram(X, Z), plain(X, Z), atol=1e-14)
+    whole = cgscore.gram(X)
+    np.testing.assert_allclose(whole, plain(X, X), atol=1e-7)  # arccos is that bad on the diagonal
+    assert (np.diagonal(whole) == 0.5).all()
+    assert (whole == whole.T).all()
+
+
+def test_orthonormal_rows_give_half_the_identity() -> None:
+    np.testing.assert_allclose(cgscore.gram(np.eye(5)), np.eye(5) / 2, atol=2.3e-16)
+
+
+@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-6, 1e-4, 3e-3, 1e-2, 0.1, 1.0])
+@pytest.mark.parametrize("p", [2, 50, 3072])
+def test_small_angles_keep_their_digits(angle: float, p: int) -> None:
+    H = cgscore.gram(turned(angle, p))
+    expected = 0.5 - (np.cos(angle) * (np.pi - angle)) / (2 * np.pi)
+    # a row rounded to float64 is off by up to eps, which is all that may be lost
+    assert 0.5 - H[0, 1] == pytest.approx(expected, rel=1e-9, abs=4e-16)
+
+
+@pytest.mark.parametrize("rest", [1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.5])
+def test_nearly_opposite_rows_keep_their_digits(rest: float) -> None:
+    rows = turned(rest, 40)
+    rows[1] *= -1
+    H = cgscore.gram(rows)
+    assert H[0, 1] == pytest.approx(-np.cos(rest) * rest / (2 * np.pi), rel=1e-9, abs=4e-16)
+
+
+def test_rows_that_crowd_around_one_direction_keep_their_digits() -> None:
+    rng = np.random.default_rng(3)
+    spread = 1e-6 * rng.standard_normal((40, 5))
+    X = np.hstack([np.ones((40, 1)), spread])
+    H = cgscore.gram(X)
+    # for so small angles theta is the distance of the rows, to relative 1e-12
+    distance = np.linalg.norm(spread[:, None] - spread[None], axis=2)
+    off = ~np.eye(40, dtype=bool)
+    np.testing.assert_allclose((0.5 - H)[off], distance[off] / (2 * np.pi), rtol=1e-5)
+
+
+def test_identical_rows_give_exactly_half() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((6, 20))
+    Z = X * np.array([[1.0], [2.0], [0.5], [3.0], [1e-200], [1e200]])
+    assert (np.diagonal(cgscore.gram(X, Z)) >= 0.5 - 1e-15).all()
+    block = gram_block(unit_rows(X), unit_rows(X))
+    assert (np.diagonal(block) == 0.5).all()
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 12), st.integers(1, 6)),
+        elements=st.floats(-1e150, 1e150).filter(lambda x: x == 0 or abs(x) > 1e-150),
+    )
+)
+def test_bounded_symmetric_and_scale_free(X: Any) -> None:
+    X[np.abs(X).max(axis=1) == 0, 0] = 1.0
+    H = cgscore.gram(X)
+    assert np.isfinite(H).all()
+    assert (H <= 0.5).all()
+    assert (H > -0.1).all()  # the least value of g (pi - theta) / (2 pi) is about -0.09
+    scale = 2.0 ** np.arange(len(X))[:, None]
+    np.testing.assert_allclose(cgscore.gram(X / 1e3 * scale), H, atol=1e-14)
+
+
+def test_integer_and_image_inputs_are_flattened() -> None:
+    images = np.arange(1, 49, dtype=np.uint8).reshape(4, 3, 4)
+    np.testing.assert_array_equal(
+        cgscore.gram(images), cgscore.gram(images.reshape(4, 12).astype(float))
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.array([[1.0, 2.0], [3.0, np.nan]]), r"nan in row 1, column 1"),
+        (np.array([[1.0, -np.inf], [3.0, 4.0]]), r"-inf in row 0, column 1"),
+        (np.array([[1.0, 2.0], [0.0, 0.0]]), r"zero in every column: 1"),
+        (np.array([1.0, 2.0]), r"shape \(2,\)"),
+        (np.array([["a", "b"]]), r"type <U1"),
+        (np.array([[1j, 2]]), r"type complex128"),
+        ([[1, 2], [3]], r"different lengths"),
+        (np.empty((3, 0)), r"no columns"),
+        (np.array([[None, "x"]], dtype=object), r"not numbers"),
+    ],
+)
+def test_unusable_inputs_are_named(X: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        cgscore.gram(X)
+
+
+def test_columns_must_agree() -> None:
+    with pytest.raises(DataError, match="Z has 3 columns.* have 2"):
+        cgscore.gram(np.ones((2, 2)), np.ones((2, 3)))
