@@ -122,5 +122,5 @@ def test_unusable_inputs_are_named(X: Any, message: str) -> None:
 
 
 def test_columns_must_agree() -> None:
-    with pytest.raises(DataError, match="Z has 3 columns.* have 2"):
+    with pytest.raises(DataError, match=r"Z has 3 columns.* have 2"):
         cgscore.gram(np.ones((2, 2)), np.ones((2, 3)))

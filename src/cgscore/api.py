@@ -88,7 +88,7 @@ def score(
     >>> import cgscore
     >>> s = cgscore.score("sklearn:digits")
     >>> round(s.accuracy(), 3)
-    0.989
+    0.992
     """
     if method not in METHODS:
         raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")

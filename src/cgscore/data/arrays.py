@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ _LABELS = ("y", "Y", "labels", "label", "target")
 
 def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
     """Inputs ``X`` and labels ``y`` of an ``.npz`` archive; ``ids`` too, if it has them."""
-    with _open(path) as archive:
+    with _opened(path) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
         inputs = _key(path, archive, _INPUTS, "inputs")
@@ -37,10 +39,9 @@ def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
 
 def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
     """Inputs of an ``.npy`` file; the labels come from elsewhere."""
-    loaded = _open(path)
-    if not isinstance(loaded, np.ndarray):
-        loaded.close()
-        raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
+    with _opened(path) as loaded:
+        if not isinstance(loaded, np.ndarray):
+            raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
     if options["labels"] is None:
         raise LabelError(
             f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
@@ -54,10 +55,10 @@ def read_labels(path: str | Path) -> NDArray[Any]:
     if not path.is_file():
         raise SourceError(f"{path}, the file of labels, does not exist.")
     if path.suffix.lower() == ".npy":
-        loaded = _open(path)
-        if not isinstance(loaded, np.ndarray):
-            raise SourceError(f"{path} is an archive, not a single array of labels.")
-        return loaded
+        with _opened(path) as loaded:
+            if not isinstance(loaded, np.ndarray):
+                raise SourceError(f"{path} is an archive, not a single array of labels.")
+            return loaded
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
@@ -73,11 +74,15 @@ def read_labels(path: str | Path) -> NDArray[Any]:
         return np.array([line.strip() for line in lines], dtype=object)
 
 
-def _open(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise SourceError(_unreadable(path, error)) from error
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """What numpy makes of a file, while the file is open."""
+    with path.open("rb") as file:
+        try:
+            loaded = np.load(file, allow_pickle=False)
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise SourceError(_unreadable(path, error)) from error
+        yield loaded
 
 
 def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:

@@ -1,0 +1,167 @@
+"""The command line as users run it: a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cgscore
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cgscore", *arguments], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def table(path: Path, **more: object) -> Path:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 4)) + 2 * np.eye(3, 4)[y]
+    pd.DataFrame(X).add_prefix("x").assign(label=y, **more).to_csv(path, index=False)
+    return path
+
+
+def test_version_and_help(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout == f"cgscore {cgscore.__version__}\n"
+    text = run("--help", cwd=tmp_path).stdout
+    assert all(command in text for command in ("score", "info", "demo"))
+    assert "--label-column" in run("score", "--help", cwd=tmp_path).stdout
+
+
+def test_score_prints_and_writes(tmp_path: Path) -> None:
+    table(tmp_path / "t.csv")
+    done = run("score", "t.csv", "-o", "out.parquet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress when piped
+    assert "t.csv   60 examples with 5 numbers each in 3 classes (smallest: 0, 20)" in done.stdout
+    assert "60 rows in out.parquet" in done.stdout
+    saved = cgscore.load(tmp_path / "out.parquet")
+    direct = cgscore.score(cgscore.read(tmp_path / "t.csv"))
+    np.testing.assert_array_equal(saved.table["cg"], direct.table["cg"])
+    assert saved.extra("cg_prime", data=tmp_path / "t.csv").shape == (60, 1)
+
+
+def test_score_as_json_and_csv(tmp_path: Path) -> None:
+    table(tmp_path / "t.csv")
+    done = run("score", "t.csv", "-o", "out.csv", "--ridge", "0.1", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["ridge"] == 0.1
+    assert document["n"] == 60
+    assert document["output"] == "out.csv"
+    assert set(document["complexity"]) == {"0", "1", "2"}
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 60
+
+
+def test_warnings_go_to_standard_error_and_json_stays_json(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 4))
+    X[5] = X[2]
+    np.savez(tmp_path / "d.npz", X=X, y=np.arange(12) % 2)
+    done = run("score", "d.npz", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["complexity"] == {"0": None, "1": None}  # infinite
+    assert done.stderr.count("warning: ") == 2
+    assert "different labels: 2, 5" in done.stderr
+
+
+def test_info(tmp_path: Path) -> None:
+    table(tmp_path / "t.csv", id=range(60))
+    text = run("info", "t.csv", cwd=tmp_path).stdout
+    assert "60 examples with 5 numbers each in 3 classes" in text
+    assert "exact: about" in text
+    document = json.loads(run("info", "t.csv", "--json", cwd=tmp_path).stdout)
+    assert document["class_counts"] == {"0": 20, "1": 20, "2": 20}
+    simulated = json.loads(
+        run("info", "--simulate", "n=1000000,p=10,classes=2", "--json", cwd=tmp_path).stdout
+    )
+    assert simulated["methods"]["exact"]["fits"] is False
+    assert simulated["methods"]["exact"]["bytes"] > 4e12
+
+
+def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
+    start = time.perf_counter()
+    done = run("demo", "--json", cwd=tmp_path)
+    assert time.perf_counter() - start < 10
+    document = json.loads(done.stdout)
+    assert document["flipped"] == 180
+    assert document["recall"] > 0.95
+    assert document["precision"] > 0.8
+    assert document["suggestions_right"] > 0.95 * document["found"]
+    saved = cgscore.load(tmp_path / "cgscore-demo" / "scores.parquet")
+    assert len(saved) == 1797
+    text = run("demo", cwd=tmp_path).stdout
+    assert "precision" in text
+    assert "suggested" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "none.csv"], "error: none.csv does not exist."),
+        (["score", "t.csv", "--label-column", "kind"], "has no column 'kind'"),
+        (["score", "t.csv", "--method", "magic"], "method='magic' is not known"),
+        (["score", "t.csv", "--ridge", "-1"], "ridge=-1.0 makes no sense"),
+        (["score", "t.csv", "--ridge", "much"], "Invalid value for '--ridge'"),
+        (["score", "t.csv", "--memory-limit", "1kB"], "1 kB is the limit"),
+        (["score", "t.csv", "-o", "out.txt"], "ends in .parquet or .csv"),
+        (["score", "t.csv", "-o", "no/out.csv"], "folder no does not exist"),
+        (["score"], "Missing argument"),
+        (["info"], "Give a source"),
+        (["info", "--simulate", "p=3"], "n among them"),
+        (["info", "--simulate", "rows=3"], "expected something like"),
+        (["dance"], "dance"),
+    ],
+)
+def test_mistakes_exit_with_2_and_no_traceback(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    table(tmp_path / "t.csv")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == "" or "t.csv" in done.stdout
+    assert not (tmp_path / "scores.parquet").exists()
+
+
+def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 4))
+    labels = np.array(["\x1b[31mred\n", "x" * 5000] * 6)
+    np.savez(tmp_path / "d.npz", X=X, y=labels)
+    done = run("score", "d.npz", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[31mred\\n" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) < 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_interrupting_exits_with_130(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "d.npz", X=rng.random((9000, 20)), y=np.arange(9000) % 2)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cgscore", "score", "d.npz"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    while "method" not in process.stdout.readline():  # printed before the long work begins
+        assert process.poll() is None
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "interrupted; nothing was written.\n"
+    assert not (tmp_path / "scores.parquet").exists()

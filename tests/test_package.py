@@ -1,0 +1,123 @@
+"""What the package promises as a whole."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import cgscore
+from cgscore import errors
+
+SOURCE = Path(cgscore.__file__).parent
+
+
+def python(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_is_quick_and_loads_no_heavy_package() -> None:
+    program = """
+import time; start = time.perf_counter()
+import cgscore
+import sys
+print(time.perf_counter() - start, *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+    seconds, *loaded = python(program).split()
+    assert float(seconds) < 0.5
+    assert not {"torch", "dask", "distributed", "sklearn", "pandas"} & set(loaded)
+    after = python("import cgscore, sys; cgscore.score; print(*sys.modules)").split()
+    assert not {"torch", "dask", "sklearn"} & set(after)
+
+
+def test_all_is_what_is_public() -> None:
+    assert cgscore.__all__ == sorted(cgscore.__all__)
+    for name in cgscore.__all__:
+        value = getattr(cgscore, name)
+        assert not isinstance(value, types.ModuleType)
+        assert value.__doc__
+    assert set(cgscore.__all__) <= set(dir(cgscore))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        cgscore.nothing  # noqa: B018
+
+
+def test_every_error_is_in_the_tree_and_in_its_drawing() -> None:
+    for name, value in vars(errors).items():
+        if inspect.isclass(value) and value.__module__ == errors.__name__:
+            assert name in (errors.__doc__ or "")
+            assert issubclass(value, errors.CGScoreError | errors.CGScoreWarning)
+
+
+def test_imports_go_one_way() -> None:
+    """cli -> demo -> api -> factored -> result -> the parts -> kernel -> errors."""
+    order = [
+        {"errors"},
+        {"kernel"},
+        {"scores", "execution"},
+        {"labels", "duplicates", "solvers", "data"},
+        {"result"},
+        {"factored"},
+        {"api"},
+        {"demo"},
+        {"cli"},
+        {"__main__"},
+    ]
+    level = {name: i for i, names in enumerate(order) for name in names}
+    for path in SOURCE.rglob("*.py"):
+        home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if home == "__init__":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cgscore."):
+                other = (node.module or "").split(".")[1]
+                assert other == home or level[other] < level[home], f"{path.name} -> {other}"
+
+
+def test_only_lazy_imports_of_optional_packages() -> None:
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+            assert not {"torch", "dask"} & {name.split(".")[0] for name in names}, path
+
+
+def test_examples_in_docstrings() -> None:
+    from cgscore import api
+
+    result = doctest.testmod(api)
+    assert result.attempted
+    assert not result.failed
+
+
+def test_real_data_of_many_classes(real_data: Path) -> None:
+    """A slice of Fashion-MNIST: wrong labels stand out."""
+    import gzip
+
+    import numpy as np
+
+    folder = real_data / "fashion-mnist"
+    images, labels = (
+        np.frombuffer(gzip.decompress((folder / f"train-{name}-ubyte.gz").read_bytes()), np.uint8)
+        for name in ("images-idx3", "labels-idx1")
+    )
+    X, y = images[16:].reshape(-1, 784)[:1500], labels[8:][:1500].copy()
+    wrong = np.arange(1500) % 10 == 0
+    y[wrong] = (y[wrong] + 3) % 10
+    s = cgscore.score(X, y, ridge=0.3)
+    margin = s.table["margin"].to_numpy()
+    ranks = margin.argsort().argsort()
+    auroc = 1 - (ranks[wrong].sum() - 150 * 149 / 2) / (150 * 1350)
+    assert auroc > 0.95
