@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cgscore.data import Dataset, read
 from cgscore.errors import LabelError, OptionError
@@ -103,8 +103,8 @@ def score(
     for name, value in asked.items():
         if value != _DEFAULTS[name]:
             raise OptionError(f"{name}={value!r} has no effect on method='exact'. Leave it out.")
-    dataset = _labelled(data, y)
-    as_labels(dataset.y, len(dataset), task)  # a mistake in the labels shows before the long work
+    dataset, labels = _labelled(data, y)
+    as_labels(labels, len(dataset), task)  # a mistake in the labels shows before the long work
     made = factor(
         dataset,
         ridge=ridge,
@@ -146,12 +146,12 @@ def complexity(
     X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "classification"
 ) -> dict[Any, float]:
     """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
-    dataset = _labelled(X, y)
-    return factor(dataset, ridge=ridge).complexity(dataset.y, task=task)
+    dataset, labels = _labelled(X, y)
+    return factor(dataset, ridge=ridge).complexity(labels, task=task)
 
 
-def _labelled(data: Any, y: ArrayLike | None) -> Dataset:
-    dataset = read(data, labels=y) if y is not None else read(data)
+def _labelled(data: Any, y: ArrayLike | None) -> tuple[Dataset, NDArray[Any]]:
+    dataset = read(data, labels=y)
     if dataset.y is None:
         raise LabelError("No labels: give y, one label per example.")
-    return dataset
+    return dataset, dataset.y

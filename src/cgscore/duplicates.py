@@ -70,6 +70,11 @@ class Groups:
         np.add.at(total, self.group, Y)
         return total / self.sizes[:, None]
 
+    def torn(self, Y: Array) -> NDArray[np.bool_]:
+        """Whether the copies of each row contradict each other in any target: (n,)."""
+        differs: NDArray[np.bool_] = np.logical_or.reduce(self.contradicts(Y), axis=1)
+        return differs[self.group]
+
     def contradicts(self, Y: Array) -> NDArray[np.bool_]:
         """Whether the rows of a group differ in their targets: (groups, k)."""
         differs = np.zeros((len(self.members), Y.shape[1]), dtype=bool)
@@ -149,7 +154,7 @@ def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Arr
         name: np.where(zero, 0.0, getattr(result, name))
         for name in ("cg", "first_term", "partial", "third_term", "d")
     }
-    torn = np.flatnonzero(groups.contradicts(Y).any(axis=1)[group])
+    torn = np.flatnonzero(groups.torn(Y))
     if len(torn):
         others = groups.means_of_others(Y, torn)
         loo[torn] = others

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -268,11 +269,10 @@ class Factor:
 
     def _label_doubts(self, labels: Labels, Y: Array) -> list[str]:
         found = []
-        torn = self._merged.contradicts(Y).any(axis=1)
-        if torn.any():
-            rows = np.flatnonzero(torn[self._merged.group])
+        torn = np.flatnonzero(self._merged.torn(Y))
+        if len(torn):
             found.append(
-                f"Identical rows carry different labels: {_list(rows)} (counted from 0). "
+                f"Identical rows carry different labels: {_list(torn)} (counted from 0). "
                 "Their scores are infinite; at least one label in each group is wrong or the "
                 "example is ambiguous."
             )
@@ -298,8 +298,8 @@ def refuse_too_large(n: int, p: int, memory_limit: int | float | str | None) -> 
         )
 
 
-def _check_options(ridge: float, duplicates: str) -> None:
-    if isinstance(ridge, str) or not np.isfinite(ridge) or ridge < 0:
+def _check_options(ridge: object, duplicates: str) -> None:
+    if not isinstance(ridge, Real) or not 0 <= float(ridge) < float("inf"):
         raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
     if duplicates not in DUPLICATES:
         raise OptionError(

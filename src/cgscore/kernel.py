@@ -169,7 +169,8 @@ def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
     if H.size == 0:
         return H
     low, high = H.min(), H.max()
-    near = far = None
+    near: tuple[NDArray[np.intp], ...] | None = None
+    far: tuple[NDArray[np.intp], ...] | None = None
     if low < NEAR * (A.squares.max() + B.squares.max()):
         near = np.nonzero(NEAR * (A.squares[:, None] + B.squares) > H)
     if high > 4 - 4 * NEAR:
@@ -188,7 +189,7 @@ def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
     H *= half
     for pairs, sign in ((near, -1.0), (far, 1.0)):
         if pairs is not None:
-            H[pairs] = _pair_values(A, B, *pairs, sign)
+            H[pairs] = _pair_values(A, B, pairs[0], pairs[1], sign)
     return H
 
 

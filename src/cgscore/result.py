@@ -119,7 +119,10 @@ class Scores:
         if "cg_prime" in names or "cg_approx" in names:
             y, Hy = self._kernel_times_targets(self._data(data))
             found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy), cg_approx(y, Hy)
-        return pd.DataFrame({name: found[name] for name in names}, index=self.table.index)
+        extras: pd.DataFrame = pd.DataFrame(
+            {name: found[name] for name in names}, index=self.table.index
+        )
+        return extras
 
     def _data(self, data: Any) -> Dataset:
         """The scored data: in memory, as given, or read again from the saved source."""
@@ -293,7 +296,7 @@ def score_table(
         else labels.classes[predicted(result.loo)],
         "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.own),
     }
-    table = pd.DataFrame(columns)
+    table: pd.DataFrame = pd.DataFrame(columns)
     if repeats is not None:
         first = pd.Series(ids[repeats.first], index=table.index).convert_dtypes()
         table["duplicate_of"] = first.mask(repeats.first == np.arange(len(ids)))

@@ -74,7 +74,8 @@ def valuation(Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuat
 
 def predicted(loo: Array) -> NDArray[np.intp]:
     """Column of the class with the largest leave-one-out prediction; the first of equals."""
-    return np.argmax(loo, axis=1)
+    result: NDArray[np.intp] = np.argmax(loo, axis=1)
+    return result
 
 
 def margin(loo: Array, own: NDArray[np.intp]) -> Array:

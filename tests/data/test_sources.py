@@ -16,7 +16,8 @@ Y = np.arange(12) % 3
 
 
 def frame(**more: Any) -> pd.DataFrame:
-    return pd.DataFrame(X, columns=list("abcd")).assign(**more)
+    made: pd.DataFrame = pd.DataFrame(X, columns=list("abcd")).assign(**more)
+    return made
 
 
 def test_npz_keeps_numbers_labels_and_names(tmp_path: Path) -> None:

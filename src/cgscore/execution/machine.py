@@ -49,7 +49,7 @@ def show_seconds(seconds: float) -> str:
 
 def available_memory() -> int:
     """Bytes that can be allocated now, within the limits of the control groups."""
-    free = psutil.virtual_memory().available
+    free: int = psutil.virtual_memory().available
     for folder in _control_groups():
         try:
             limit = int((folder / "memory.max").read_text())  # "max" where there is no limit

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 Listener = Callable[[str, float], object]
@@ -21,14 +21,9 @@ Advance = Callable[[float], None]
 class Progress(Protocol):
     """Something that phases of work report to."""
 
-    def phase(self, name: str, total: float) -> _Phase:
+    def phase(self, name: str, total: float) -> AbstractContextManager[Advance]:
         """Open a phase of the given size; the context yields a function that advances it."""
         ...
-
-
-class _Phase(Protocol):
-    def __enter__(self) -> Advance: ...
-    def __exit__(self, *exc: object) -> bool | None: ...
 
 
 class Silent:
