@@ -143,3 +143,45 @@ def test_regression_copies_carry_their_mean() -> None:
     np.testing.assert_allclose(s.table["cg"][rest], (alpha[:, 0] ** 2 / d)[rest], rtol=1e-3)
     assert s.loo[3, 0] == pytest.approx(t[10])
     assert np.isinf(s.table["cg"][[3, 10]]).all()
+
+
+def test_an_even_split_of_many_copies_is_exact() -> None:
+    for count in (49, 103, 107):
+        X = np.vstack([np.random.default_rng(0).standard_normal((30, 6)), np.ones((count, 6))])
+        y = np.arange(30 + count) % 2
+        with pytest.warns(CGScoreWarning):
+            s = cgscore.score(X, y)
+        row = 30 + (0 if (y[30:] == y[30]).sum() > count // 2 else 1)  # of the larger half
+        assert s.table["first_term"][row] == 0
+        assert np.isfinite(s.table["partial"][row])
+        assert s.loo[row].tolist() == [0, 0]
+
+
+def test_copies_share_the_accumulated_error() -> None:
+    X, y = repeated({3: [10]}), np.arange(30) % 2
+    y[10] = y[3]
+    with pytest.warns(CGScoreWarning):
+        found = cgscore.score(X, y).extra("accumulated_error")["accumulated_error"]
+    alpha, _ = limit(X, np.where(y == y[3], 1.0, -1.0)[:, None], 1e-7)
+    np.testing.assert_allclose(found[[3, 10]], alpha[[3, 10], 0], rtol=1e-4)
+
+
+def test_regression_targets_of_copies_in_special_places() -> None:
+    X, t = (
+        repeated({4: [11, 17], 5: [20], 6: [25, 26]}),
+        np.random.default_rng(1).standard_normal(30),
+    )
+    t[[4, 11, 17]] = 1, 3, 2  # the last is the mean of the others
+    t[[5, 20]] = 0, 3
+    t[[6, 25, 26]] = 0.1  # agree, though 3 * 0.1 / 3 is not 0.1
+    with pytest.warns(CGScoreWarning):
+        s = cgscore.score(X, t, task="regression")
+    assert s.table["cg"][[4, 11, 17]].tolist() == [np.inf, np.inf, 0]
+    assert s.table.loc[5, ["third_term", "partial"]].tolist() == [0, 0]
+    assert s.table["cg"][[5, 20]].tolist() == [np.inf, np.inf]
+    assert np.isfinite(s.table["cg"][6])
+    assert s.table["cg"][[25, 26]].tolist() == [0, 0]
+    alpha, _ = limit(X, t[:, None], 1e-6)
+    found = s.extra("accumulated_error")["accumulated_error"]
+    assert found[17] == pytest.approx(alpha[17, 0], rel=1e-2)
+    assert found[6] == pytest.approx(alpha[6, 0], rel=1e-2)

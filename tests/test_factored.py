@@ -95,9 +95,13 @@ def test_a_new_example_of_a_new_class(cloud: tuple[Any, Any]) -> None:
 def test_a_new_copy_changes_nothing_or_contradicts(cloud: tuple[Any, Any]) -> None:
     X, y = cloud
     f = cgscore.factor(X)
-    found = f.score_new(X[[3, 3]] * 2, [y[3], (y[3] + 1) % 3], y=y)
-    assert found["cg"].tolist() == [0, np.inf]
-    assert found["residual"].tolist() == [0, 2]
+    for label in (y[3], (y[3] + 1) % 3):
+        found = f.score_new(X[[3]] * 2, [label], y=y)
+        with pytest.warns(CGScoreWarning):
+            whole = cgscore.score(np.vstack([X, X[3] * 2]), np.append(y, label))
+        for name in ("cg", "first_term", "partial", "third_term", "residual", "margin"):
+            assert found[name][0] == pytest.approx(whole.table[name].iloc[-1]), name
+        assert found["predicted_label"][0] == whole.table["predicted_label"].iloc[-1]
     # with a ridge a copy is an ordinary row
     ridged = cgscore.factor(X, ridge=0.1).score_new(X[[3]], [y[3]], y=y)
     whole = cgscore.score(np.vstack([X, X[3]]), np.append(y, y[3]), ridge=0.1)
@@ -141,11 +145,14 @@ def test_rows_are_named_by_their_input_position_when_copies_are_merged() -> None
 
 
 def test_too_large_is_refused_before_allocating() -> None:
-    X = np.ones((500_000, 1), dtype=np.float32)
+    X = np.random.default_rng(0).standard_normal((500_000, 2))
     with pytest.raises(MemoryLimitError, match=r"500,000 .* 1.01 TB of memory; .* is free"):
         cgscore.score(X, np.arange(500_000) % 2)
     with pytest.raises(MemoryLimitError, match="1 MB is the limit"):
-        cgscore.score(np.ones((2_000, 2)), np.arange(2_000) % 2, memory_limit="1MB")
+        cgscore.score(X[:2_000], np.arange(2_000) % 2, memory_limit="1MB")
+    few = np.tile(X[:12], (100, 1))  # 1,200 rows, 12 of them different
+    with pytest.warns(CGScoreWarning):
+        cgscore.score(few, np.arange(1_200) % 2, memory_limit="1MB")
 
 
 @pytest.mark.parametrize(
@@ -155,6 +162,7 @@ def test_too_large_is_refused_before_allocating() -> None:
         ({"ridge": -1}, OptionError, "ridge=-1 makes no sense"),
         ({"ridge": float("nan")}, OptionError, "ridge=nan"),
         ({"ridge": "much"}, OptionError, "ridge='much'"),
+        ({"ridge": True}, OptionError, "ridge=True"),
         ({"task": "ranking"}, OptionError, "task='ranking' is not known"),
         ({"dtype": "int8"}, OptionError, "dtype='int8' is not known"),
         ({"duplicates": "drop"}, OptionError, "duplicates='drop' is not known"),
@@ -165,9 +173,15 @@ def test_too_large_is_refused_before_allocating() -> None:
         ({"y": [0, 1]}, LabelError, "2 labels for 4 examples"),
         ({"y": [0, 0, 0, 0]}, LabelError, "1 class"),
         ({"y": [0, 1, None, 1]}, LabelError, "no label in 1 row: 2"),
+        ({"y": ["a", "b", float("nan"), "b"]}, LabelError, "no label in 1 row: 2"),
+        ({"y": np.ma.masked_equal([0, 1, 0, 1], 1)}, LabelError, "masked"),
+        ({"data": np.ma.masked_equal(np.eye(4), 0)}, DataError, "masked"),
+        ({"y": [2**70, 1, 2, 1]}, LabelError, "more than 64 bits"),
+        ({"y": ["a", "\ud800", "a", "\ud800"]}, LabelError, "not Unicode"),
+        ({"y": [b"a", b"b", b"a", b"b"]}, LabelError, "type bytes"),
         ({"y": [0.5, 1, 2, 1]}, LabelError, 'fractions such as 0.5.*task="regression"'),
         ({"y": [[0, 1]] * 4}, LabelError, r"shape \(4, 2\)"),
-        ({"y": ["a", 1, "b", 2]}, LabelError, "mixes|no label"),
+        ({"y": ["a", 1, "b", 2]}, LabelError, "types int, str"),
         ({"data": np.empty((0, 3)), "y": []}, DataError, "no rows"),
         ({"data": [[1.0, 2.0]], "y": [1]}, CGScoreError, "needs at least two|at least 2"),
     ],
@@ -193,3 +207,86 @@ def test_extras_of_a_ridge_and_unknown_names_are_refused(cloud: tuple[Any, Any])
         s.extra("accumulated_error")
     with pytest.raises(OptionError, match="'shapley' is not known"):
         s.extra("shapley")
+
+
+def test_new_examples_do_not_see_each_other(cloud: tuple[Any, Any]) -> None:
+    X, y = cloud
+    f = cgscore.factor(X)
+    x, labels = np.random.default_rng(9).standard_normal((6, 8)), [0, 7, 1, 9, 7, 2]
+    together = f.score_new(x, labels, y=y)
+    assert together["id"].tolist() == list(range(6))
+    for i in range(6):
+        alone = f.score_new(x[[i]], [labels[i]], y=y)
+        for name in [*COLUMNS, "predicted_label", "given_label"]:
+            assert together[name][i] == pytest.approx(alone[name][0]), name
+
+
+def test_a_determined_new_row_is_refused_and_a_near_one_warned_about() -> None:
+    A = np.random.default_rng(0).standard_normal((8, 3))
+    f = cgscore.factor(np.vstack([A, -A[:3]]))
+    y = np.arange(11) % 2
+    with pytest.raises(SingularKernelError, match=r"row 1 .* determined by the data"):
+        f.score_new(np.vstack([A[0] + A[1], -A[5]]), [0, 1], y=y)
+    with pytest.warns(CGScoreWarning, match=r"few digits .* rows 0"):
+        f.score_new(A[[0]] + 1e-11, [0], y=y)
+
+
+@pytest.mark.parametrize("labels", [["a"], [[0, 1]], [0, 1, 2], [None]])
+def test_labels_of_new_examples_are_checked(cloud: tuple[Any, Any], labels: Any) -> None:
+    X, y = cloud
+    with pytest.raises(LabelError, match="y_new"):
+        cgscore.factor(X).score_new(X[:1] + 1, labels, y=y)
+
+
+def test_the_gap_of_near_copies_keeps_its_digits() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 6))
+    X[20] = X[10] + 1e-9 * rng.standard_normal(6)
+    y = np.arange(40) % 2
+    y[20] = y[10]
+    rest = np.setdiff1d(np.arange(40), [10, 20])
+    with pytest.warns(CGScoreWarning):
+        whole = cgscore.score(X, y).complexity[0]
+    expected = whole - cgscore.complexity(X[rest], y[rest])[0]
+    assert cgscore.factor(X).gap([10, 20], y)[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_singular_kernels_of_many_kinds_are_explained() -> None:
+    """Opposite pairs beyond the dimension, in any number: always an explanation, never a fault."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        half = rng.standard_normal((rng.integers(5, 40), 3))
+        with pytest.raises(SingularKernelError, match="nearly a combination of rows"):
+            cgscore.factor(np.vstack([half, -half]))
+    corners = np.array(np.meshgrid([-1.0, 1], [-1.0, 1], [-1.0, 1])).reshape(3, -1).T
+    with pytest.raises(SingularKernelError, match=r"and \d others"):
+        cgscore.factor(corners)
+
+
+def test_scores_in_two_threads_leave_blas_as_it_was(cloud: tuple[Any, Any]) -> None:
+    import threading
+
+    from threadpoolctl import threadpool_info
+
+    def threads() -> list[int]:
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((900, 300)), np.arange(900) % 3
+    cgscore.score(X, y)
+    before = threads()
+    workers = [threading.Thread(target=cgscore.score, args=(X, y)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+        worker.join(0.02)
+    for worker in workers:
+        worker.join()
+    assert threads() == before
+
+
+def test_data_changed_in_place_are_noticed() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    s = cgscore.score(X, np.arange(20) % 2)
+    X *= np.array([1.0, 2, 3, 4, 5])
+    with pytest.raises(OptionError, match="fingerprint differs"):
+        s.extra("cg_prime")

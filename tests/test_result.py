@@ -182,3 +182,16 @@ def test_shown_in_a_terminal_and_a_notebook(cloud: tuple[Any, Any]) -> None:
     html = s._repr_html_()
     assert html.count("<rect") == 40
     assert "Scores of 60 examples" in html
+
+
+def test_the_right_data_are_recognised_whatever_their_labels_type(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    for y, task in (
+        (np.arange(20), "regression"),
+        (np.arange(20)[:, None] % 3, "classification"),
+        (pd.DataFrame({"y": np.arange(20) % 2 == 0}), "classification"),
+        (list("ab" * 10), "classification"),
+    ):
+        cgscore.score(X, y, task=task).save(tmp_path / "s.parquet")
+        back = cgscore.load(tmp_path / "s.parquet")
+        assert len(back.extra("cg_prime", data=X)) == 20

@@ -2,15 +2,16 @@
 
 Two inputs that are identical after scaling make H singular. As a ridge ``lambda -> 0+`` the scores
 still have limits. A group of m copies with ridge lambda acts on everybody else as one row with the
-group's mean target and ridge lambda / m. Hence one row per group is factorised, and
+group's mean target and ridge lambda / m. Hence one row per group is factorised, with coefficient
+alpha_g, and
 
 - copies that agree: removing one of several changes nothing, so every copy's score tends to 0.
   The first copy is given the score of the whole group; later copies have 0 in ``cg``, the three
-  terms and ``d``, and the leave-one-out predictions of the first;
-- copies that contradict each other: ``d_i = (m - 1) / (m lambda)`` diverges, the leave-one-out
-  prediction tends to the mean target of the other copies, and ``cg`` is infinite. The partial
-  score ``-2 d_i y_i f_-i(x_i)`` is infinite too, except where the other copies are evenly split:
-  there it tends to ``2 y_i a / m``, with a the group's coefficient had its mean target been 0.
+  terms and ``d``, and the leave-one-out predictions of the first. Each copy's alpha is alpha_g / m;
+- copies that contradict each other: ``d_i = (m - 1) / (m lambda)`` diverges and the leave-one-out
+  prediction tends to f, the mean target of the other copies, as ``f - lambda a / (m - 1)`` with
+  ``a = alpha_g + (f - mean) d_g``. So ``cg = d_i (y_i - f)^2`` is infinite, and so are the terms
+  ``d_i f^2``, ``-2 d_i y_i f`` and ``y_i^2 d_i``, except where y_i, f or their difference is 0.
 
 With a ridge, copies are ordinary rows and nothing is merged.
 """
@@ -66,9 +67,13 @@ class Groups:
         """Mean target of each group: (n, k) -> (groups, k)."""
         if not len(self.copies):
             return Y
+        # where copies agree their target is the mean, to the last bit
+        return np.where(self.contradicts(Y), self._totals(Y) / self.sizes[:, None], Y[self.members])
+
+    def _totals(self, Y: Array) -> Array:
         total = np.zeros((len(self.members), Y.shape[1]))
         np.add.at(total, self.group, Y)
-        return total / self.sizes[:, None]
+        return total
 
     def torn(self, Y: Array) -> NDArray[np.bool_]:
         """Whether the copies of each row contradict each other in any target: (n,)."""
@@ -85,8 +90,7 @@ class Groups:
     def means_of_others(self, Y: Array, rows: NDArray[np.intp]) -> Array:
         """Mean target of the other copies of each of the given rows, which must have some."""
         group = self.group[rows]
-        sizes = self.sizes[group][:, None]
-        return (self.means(Y)[group] * sizes - Y[rows]) / (sizes - 1)
+        return (self._totals(Y)[group] - Y[rows]) / (self.sizes[group][:, None] - 1)
 
 
 def find_groups(rows: UnitRows) -> Groups:
@@ -104,17 +108,16 @@ def find_groups(rows: UnitRows) -> Groups:
     joined = np.diff(position[order]) <= window  # row order[k + 1] may equal row order[k]
     starts = np.flatnonzero(joined & ~np.concatenate(([False], joined[:-1])))
     for start in starts:
-        known: list[int] = []  # distinct rows of this run that are still within the window
+        known = np.empty(0, dtype=np.intp)  # distinct rows of this run still within the window
         stop = start
         while True:
-            row = int(order[stop])
-            known = [other for other in known if position[row] - position[other] <= window]
-            for other in known:
-                if np.linalg.norm(rows.centred[row] - rows.centred[other]) <= SAME:
-                    first[row] = other
-                    break
+            row = order[stop]
+            known = known[position[row] - position[known] <= window]
+            apart = np.linalg.norm(rows.centred[known] - rows.centred[row], axis=1)
+            if len(known) and apart.min() <= SAME:
+                first[row] = known[np.argmin(apart)]
             else:
-                known.append(row)
+                known = np.append(known, row)
             if stop == n - 1 or not joined[stop]:
                 break
             stop += 1
@@ -145,63 +148,82 @@ def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Arr
     result = valuation(Y, own, alpha[group], d[group])
     if not len(groups.copies):
         return result
+    mean = groups.means(Y)
     # F_g = mean target - alpha / d holds for rows of every group whose copies agree
-    loo = (groups.means(Y) - alpha / d[:, None])[group]
-    y = Y[np.arange(n), own]
-    zero = np.zeros(n, dtype=bool)
-    zero[groups.copies] = True
+    loo = (mean - alpha / d[:, None])[group]
+    rows = np.arange(n)
+    y = Y[rows, own]
+    copy = np.zeros(n, dtype=bool)
+    copy[groups.copies] = True
     parts = {
-        name: np.where(zero, 0.0, getattr(result, name))
+        name: np.where(copy, 0.0, getattr(result, name))
         for name in ("cg", "first_term", "partial", "third_term", "d")
     }
+    parts["alpha"] = result.alpha / groups.sizes[group]
     torn = np.flatnonzero(groups.torn(Y))
     if len(torn):
-        others = groups.means_of_others(Y, torn)
-        loo[torn] = others
-        f = others[np.arange(len(torn)), own[torn]]
-        a = alpha[group[torn], own[torn]] + (
-            (f - groups.means(Y)[group[torn], own[torn]]) * d[group[torn]]
-        )
-        balanced = 2 * y[torn] * a / groups.sizes[group[torn]]
-        for name, value in contradiction(y[torn], f, balanced).items():
+        g, c = group[torn], own[torn]
+        loo[torn] = groups.means_of_others(Y, torn)
+        f = loo[torn, c]
+        limits = contradiction(y[torn], f, alpha[g, c] + (f - mean[g, c]) * d[g], groups.sizes[g])
+        for name, value in limits.items():
             parts[name][torn] = value
-    return replace(result, loo=loo, residual=y - loo[np.arange(n), own], **parts)
+    return replace(result, loo=loo, residual=y - loo[rows, own], **parts)
+
+
+def contradiction(y: Array, f: Array, a: Array, m: NDArray[np.intp]) -> dict[str, Array]:
+    """Limits of the scores of rows with target y, whose m - 1 copies have the mean target f.
+
+    `a` is the coefficient of the merged row if its target were f; a product of 0 and infinity
+    below is a 0 that is exact, except in the two places where `a` enters.
+    """
+    split = f == 0
+    agrees = y == f
+    return {
+        "cg": np.where(agrees, 0.0, np.inf),
+        "first_term": np.where(split, 0.0, np.inf),
+        "partial": np.where(
+            y == 0, 0.0, np.where(split, 2 * y * a / m, np.copysign(np.inf, -y * f))
+        ),
+        "third_term": np.where(y == 0, 0.0, np.inf),
+        "d": np.full(len(y), np.inf),
+        "alpha": np.where(agrees, a / m, np.copysign(np.inf, y - f)),
+    }
 
 
 def joined(
     result: Valuation,
-    copy: NDArray[np.bool_],
+    groups: Groups,
     Y: Array,
-    own: NDArray[np.intp],
     alpha: Array,
-    sizes: NDArray[np.intp],
+    d: Array,
+    new: Array,
+    own: NDArray[np.intp],
+    twin: NDArray[np.intp],
+    copies: NDArray[np.intp],
 ) -> Valuation:
-    """The valuation of new rows where those marked as copies join a group of the data.
+    """The valuation of new rows, those at `copies` being identical to the groups in `twin`.
 
-    A copy that agrees with its group changes nothing; one that does not contradicts it.
-    `alpha` is the solution at the group's row, `sizes` the group's size with the copy in it.
+    Parameters
+    ----------
+    Y, alpha, d : (n, k), (groups, k) and (groups,) arrays
+        Targets of the data, and the solution for one row per group.
+    new, own : (m, k) and (m,) arrays
+        Targets of the new rows, and the column of each.
+    twin : (m,) array
+        The group that each new row is most similar to.
     """
-    rows = np.arange(len(own))
-    y, a = Y[rows, own], alpha[rows, own]
-    limits = contradiction(y, y - result.residual, 2 * y * a / sizes)
-    agrees = result.residual == 0
-    parts = {
-        name: np.where(copy, np.where(agrees, 0.0, limit), getattr(result, name))
-        for name, limit in limits.items()
-    }
+    g, c = twin[copies], own[copies]
+    y, mean, sizes = new[copies, c], groups.means(Y)[g], groups.sizes[g] + 1
+    torn = np.logical_or.reduce(groups.contradicts(Y), axis=1)[g]
+    torn |= np.logical_or.reduce(new[copies] != mean, axis=1)
+    loo = np.where(torn[:, None], mean, mean - alpha[g] / d[g][:, None])
+    a, rows = alpha[g, c], np.arange(len(c))
+    limits = contradiction(y, mean[rows, c], a, sizes)
+    agreed = dict.fromkeys(limits, np.zeros(len(c))) | {"alpha": a / sizes}
+    parts = {name: getattr(result, name).copy() for name in (*limits, "loo", "residual")}
+    for name, limit in limits.items():
+        parts[name][copies] = np.where(torn, limit, agreed[name])
+    parts["loo"][copies] = loo
+    parts["residual"][copies] = y - loo[rows, c]
     return replace(result, **parts)
-
-
-def contradiction(y: Array, f: Array, balanced: Array) -> dict[str, Array]:
-    """Limits of the scores of rows whose copies have the mean target f, different from y.
-
-    `balanced` is the limit of the partial score for rows with ``f = 0``.
-    """
-    infinite = np.full(len(y), np.inf)
-    return {
-        "cg": infinite,
-        "first_term": np.where(f == 0, 0.0, np.inf),
-        "partial": np.where(f == 0, balanced, np.copysign(np.inf, -y * f)),
-        "third_term": infinite,
-        "d": infinite,
-    }

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from cgscore.data.dataset import Dataset
-from cgscore.duplicates import Groups, expand, find_groups, joined
+from cgscore.duplicates import SAME, Groups, expand, find_groups, joined
 from cgscore.errors import (
     CGScoreWarning,
     DataError,
@@ -29,8 +28,8 @@ from cgscore.errors import (
 )
 from cgscore.execution.machine import available_memory, parse_bytes, peak_memory, show_bytes
 from cgscore.execution.progress import Progress, Timed
-from cgscore.kernel import Array, gram_block, unit_rows
-from cgscore.labels import Labels, as_labels
+from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
+from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.result import Scores, score_table
 from cgscore.scores import valuation
 from cgscore.solvers import exact
@@ -59,7 +58,9 @@ class Factor:
             raise DataError(
                 f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
             )
-        refuse_too_large(*dataset.shape, memory_limit)
+        n, p = dataset.shape
+        refuse_too_large(n, 8 * n * p, memory_limit)
+        dataset.inputs_digest  # noqa: B018  before anybody can change the array
         self.dataset = dataset
         self.ridge = float(ridge)
         start = time.perf_counter()
@@ -72,6 +73,8 @@ class Factor:
         self._merged = self.repeats if ridge == 0 else Groups(np.arange(len(dataset)))
         if len(self._merged.copies):
             self._rows = self._rows[self._merged.members]
+        needed = exact.plan(len(self._rows)).bytes + 8 * n * p
+        refuse_too_large(len(self._rows), needed, memory_limit)
         self._factor = self._factorise(timed)
         self._d = self._factor.inverse_diagonal(timed)
         self.condition = self._factor.condition(self._d)
@@ -85,7 +88,7 @@ class Factor:
     @property
     def digits(self) -> float:
         """Decimal digits that the condition of the kernel matrix leaves, at worst."""
-        return max(0.0, -float(np.log10(exact.EPS * self.condition)))
+        return max(0.0, -float(np.log10(ENTRY * self.condition)))
 
     def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
         """Every score of this labelling.
@@ -142,6 +145,7 @@ class Factor:
             ),
             loo=result.loo,
             d=result.d,
+            alpha=result.alpha,
             classes=labels.classes,
             complexity=self._complexity(labels, Y, alpha),
             meta=meta,
@@ -162,7 +166,8 @@ class Factor:
     ) -> dict[Any, float]:
         """How much the complexity of every class falls when the members go together.
 
-        ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member.
+        ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member. Infinite where a
+        member contradicts an identical row; 0 for copies of a row that stays.
 
         Parameters
         ----------
@@ -175,15 +180,14 @@ class Factor:
         positions = _positions(members, n)
         labels = as_labels(y, n, task)
         Y = labels.targets()
-        alpha = self._solve(labels, Y)
         groups = self._merged
         leaving = np.bincount(groups.group[positions], minlength=len(groups.members))
         whole = np.flatnonzero(leaving == groups.sizes)  # a group that keeps a copy keeps its row
         unit = np.zeros((len(self._rows), len(whole)))
         unit[whole, np.arange(len(whole))] = 1.0
-        Z = self._factor.half_solve(unit)
-        A = alpha[whole]
-        gaps = np.einsum("sk,sk->k", A, cho_solve(cho_factor(Z.T @ Z), A)) if len(whole) else 0.0
+        # with Z = L^-1 E_S = Q R the gap is |Q^T L^-1 y|^2; Z^T Z would square the condition
+        Q = np.linalg.qr(self._factor.half_solve(unit))[0]
+        gaps = np.sum((Q.T @ self._factor.half_solve(groups.means(Y))) ** 2, axis=0)
         torn = groups.contradicts(Y)[groups.group[positions]].any(axis=0)
         values = np.where(torn, np.inf, gaps)
         return dict(zip(_keys(labels), values.tolist(), strict=True))
@@ -196,35 +200,83 @@ class Factor:
         ``CG = (y* - f)^2 / v`` with ``f = k*.alpha`` and ``v = 1/2 + ridge - k*^T H^-1 k*``: the
         formulas of the other scores with d = 1/v. A new example may be of a class of its own.
 
+        Parameters
+        ----------
+        X_new : (m, p) array
+            Inputs in the columns that were factorised (after encoding, if that was a table).
+        y_new : (m,) array
+            Their labels.
+        y : (n,) array
+            Labels of the data.
+
         Returns
         -------
         DataFrame
             The columns of `Scores.table`, one row per new example.
         """
+        import pandas as pd
+
         rows = unit_rows(X_new, centre=self._rows.centre, name="X_new")
-        n = len(self.dataset)
-        old = as_labels(y, n, task)
-        new = _new_labels(old, y_new, len(rows), task)
-        if task == "classification":  # recode along the classes of old and new together
-            old = Labels(old.values, new.classes, np.searchsorted(new.classes, old.values))
-        targets = self._merged.means(old.targets())
-        alpha = self._factor.solve(targets)
+        old = as_labels(y, len(self.dataset), task)
+        if task == "regression":
+            return self._added(rows, old, as_labels(y_new, len(rows), task, name="y_new"))
+        fresh = label_vector(y_new, "y_new")
+        if len(fresh) != len(rows):
+            raise LabelError(f"y_new has {len(fresh):,} labels for {len(rows):,} examples.")
+        if (fresh.dtype.kind in "UTO") != (old.values.dtype.kind in "UTO"):
+            raise LabelError("y_new and y hold labels of different types.")
+        tables = []
+        known = np.isin(fresh, old.classes)
+        for label in [None, *np.unique(fresh[~known])]:  # the known, then each class of its own
+            part = np.flatnonzero(known if label is None else fresh == label)
+            extra = [] if label is None else [label]
+            classes = np.unique(np.concatenate([old.classes, extra])) if extra else old.classes
+            coded = (
+                Labels(values, classes, np.searchsorted(classes, values))
+                for values in (old.values, fresh[part])
+            )
+            if len(part):
+                tables.append(self._added(rows[part], *coded).set_index(part).assign(id=part))
+        found: pd.DataFrame = pd.concat(tables).sort_index()
+        return found
+
+    def _added(self, rows: UnitRows, old: Labels, new: Labels) -> pd.DataFrame:
+        """Scores of new rows whose labels are coded along the same classes as the old ones."""
         K = gram_block(self._rows, rows)  # data x new
         Z = self._factor.half_solve(K)
         v = 0.5 + self.ridge - np.einsum("ij,ij->j", Z, Z)
-        twin = K.argmax(axis=0)
-        copy = (K.max(axis=0) >= 0.5 - 4 * exact.EPS) & (self.ridge == 0)
-        lost = np.flatnonzero((v <= 4 * exact.EPS) & ~copy)
+        copy = (K.max(axis=0) >= 0.5 - SAME / (2 * np.pi)) & (self.ridge == 0)
+        error = exact.rounding(len(self._rows)) * (0.5 + self.ridge)
+        lost = np.flatnonzero((v <= error) & ~copy)
         if len(lost):
             raise SingularKernelError(
                 f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
                 "precision. Use a ridge, for example ridge=1e-6."
             )
-        f = np.where(copy[:, None], targets[twin], K.T @ alpha)
+        weak = np.flatnonzero((v <= error * 10**FEW_DIGITS) & ~copy)
+        if len(weak):
+            warnings.warn(
+                f"X_new: few digits are left in the scores of rows {_list(weak)} (counted from 0), "
+                "which the data nearly determine. A ridge keeps more.",
+                CGScoreWarning,
+                stacklevel=3,
+            )
+        Y, Y_new = old.targets(), new.targets()
+        alpha = self._factor.solve(self._merged.means(Y))
         d = 1 / np.where(copy, 1.0, v)
-        Y = new.targets()
-        result = valuation(Y, new.own, (Y - f) * d[:, None], d)
-        result = joined(result, copy, Y, new.own, alpha[twin], self._merged.sizes[twin] + 1)
+        result = valuation(Y_new, new.own, (Y_new - K.T @ alpha) * d[:, None], d)
+        if copy.any():
+            result = joined(
+                result,
+                self._merged,
+                Y,
+                alpha,
+                self._d,
+                Y_new,
+                new.own,
+                K.argmax(axis=0),
+                np.flatnonzero(copy),
+            )
         return score_table(result, new, np.arange(len(rows)), None)
 
     def _factorise(self, progress: Progress) -> exact.Cholesky:
@@ -286,20 +338,23 @@ class Factor:
         return found
 
 
-def refuse_too_large(n: int, p: int, memory_limit: int | float | str | None) -> None:
-    """Raise `MemoryLimitError` if n examples of p numbers cannot be factorised in memory."""
+def refuse_too_large(n: int, needed: int, memory_limit: int | float | str | None) -> None:
+    """Raise `MemoryLimitError` if scoring n different examples does not fit."""
     limit = available_memory() if memory_limit is None else parse_bytes(memory_limit)
-    needed = exact.plan(n).bytes + 8 * n * p
     if needed > limit:
         raise MemoryLimitError(
-            f"Scoring {n:,} examples of {p:,} numbers exactly needs {show_bytes(needed)} of "
-            f"memory; {show_bytes(limit)} {'is free' if memory_limit is None else 'is the limit'}. "
+            f"Scoring {n:,} examples exactly needs {show_bytes(needed)} of memory; "
+            f"{show_bytes(limit)} {'is free' if memory_limit is None else 'is the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
         )
 
 
 def _check_options(ridge: object, duplicates: str) -> None:
-    if not isinstance(ridge, Real) or not 0 <= float(ridge) < float("inf"):
+    if (
+        isinstance(ridge, bool)
+        or not isinstance(ridge, Real)
+        or not 0 <= float(ridge) < float("inf")
+    ):
         raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
     if duplicates not in DUPLICATES:
         raise OptionError(
@@ -316,17 +371,6 @@ def _positions(members: Sequence[int], n: int) -> NDArray[np.intp]:
             f"members must lie between 0 and {n - 1}; found {positions[0]} to {positions[-1]}."
         )
     return positions.astype(np.intp)
-
-
-def _new_labels(old: Labels, y_new: ArrayLike, count: int, task: str) -> Labels:
-    """Labels of new examples, coded along the classes of old and new together."""
-    if task == "regression":
-        return as_labels(y_new, count, task, name="y_new")
-    fresh = np.asarray(y_new.to_numpy() if hasattr(y_new, "to_numpy") else y_new)
-    if len(fresh) != count:
-        raise LabelError(f"y_new has {len(fresh):,} labels for {count:,} examples.")
-    both = as_labels(np.concatenate([old.values, fresh]), len(old.values) + count, name="y_new")
-    return Labels(fresh, both.classes, both.own[len(old.values) :])
 
 
 def _describe_copies(groups: Groups) -> str:

@@ -37,11 +37,13 @@ from cgscore.errors import DataError
 Array = NDArray[np.float64]
 
 #: Pairs with ``D2 < NEAR * (|a|^2 + |b|^2)`` are recomputed without cancellation. The product
-#: form is off by about ``eps (|a|^2 + |b|^2)``, so the angle keeps 10 digits at the border.
-NEAR = 1e-5
+#: form is off by about ``eps (|a|^2 + |b|^2)``, so that entries of H are good to `ENTRY`.
+NEAR = 1e-3
 
-_PAIR_CHUNK = 1 << 20  # numbers handled at once when near pairs are recomputed
-_ROW_CHUNK = 4096  # rows checked and scaled at once
+#: Error of an entry of H, at worst: ``eps sqrt(2 / NEAR) / pi`` at the border, and some for p.
+ENTRY = 16 * float(np.finfo(np.float64).eps)
+
+_CHUNK = 1 << 20  # numbers handled at once when rows are scaled or pairs recomputed
 _BLOCK = 512  # side of the blocks that `gram` computes, small enough for the cache
 
 
@@ -91,8 +93,9 @@ def unit_rows(X: ArrayLike, *, centre: Array | None = None, name: str = "X") -> 
     raw = as_matrix(X, name)
     n, p = raw.shape
     unit = np.empty((n, p))
-    for start in range(0, n, _ROW_CHUNK):
-        rows = slice(start, min(start + _ROW_CHUNK, n))
+    step = max(1, _CHUNK // p)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
         unit[rows] = raw[rows]
         _scale(unit[rows], start, name)
     if centre is None:
@@ -198,7 +201,7 @@ def _pair_values(
 ) -> Array:
     """H of single pairs from ``|x_i + sign x_j|^2``, which is accurate where it is small."""
     values = np.empty(len(rows))
-    step = max(1, _PAIR_CHUNK // A.centred.shape[1])
+    step = max(1, _CHUNK // A.centred.shape[1])
     shift = 0 if sign < 0 else 2 * A.centre
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
@@ -232,9 +235,12 @@ def gram(X: ArrayLike, Z: ArrayLike | None = None) -> Array:
     for i in range(0, len(A), _BLOCK):
         for j in range(0, i + 1 if Z is None else len(B), _BLOCK):
             rows, columns = slice(i, i + _BLOCK), slice(j, j + _BLOCK)
-            H[rows, columns] = gram_block(A[rows], B[columns])
-    if Z is None:
-        upper = np.triu_indices(len(A), 1)
-        H[upper] = H.T[upper]
-        np.fill_diagonal(H, 0.5)
+            block = gram_block(A[rows], B[columns])
+            if Z is None and i == j:
+                block = np.tril(block, -1)
+                block += block.T
+                np.fill_diagonal(block, 0.5)
+            H[rows, columns] = block
+            if Z is None:
+                H[columns, rows] = block.T
     return H

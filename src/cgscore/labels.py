@@ -59,12 +59,11 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
     """
     if task not in TASKS:
         raise OptionError(f"task={task!r} is not known. Choose one of: {', '.join(TASKS)}.")
-    values = _as_vector(y, name)
+    values = label_vector(y, name)
     if len(values) != n:
         raise LabelError(
             f"{name} has {len(values):,} labels for {n:,} examples. Expected one each."
         )
-    _refuse_missing(values, name)
     if task == "regression":
         return Labels(_as_numbers(values, name), np.empty(0), np.zeros(n, dtype=np.intp))
     if values.dtype.kind == "f" and (values != np.round(values)).any():
@@ -73,13 +72,7 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
             f"{name} holds fractions such as {example}; classes are whole numbers, booleans or "
             'text. For a continuous target use task="regression".'
         )
-    try:
-        classes, own = np.unique(values, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(value).__name__ for value in values})
-        raise LabelError(
-            f"{name} mixes labels of the types {', '.join(kinds)}. Expected one type."
-        ) from error
+    classes, own = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         raise LabelError(
             f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}"
@@ -89,21 +82,63 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
     return Labels(values, classes, own.reshape(-1).astype(np.intp))
 
 
-def _as_vector(y: ArrayLike, name: str) -> NDArray[Any]:
+def label_vector(y: ArrayLike, name: str = "y") -> NDArray[Any]:
+    """Labels as a one-dimensional array of one type, none of them missing.
+
+    Raises
+    ------
+    LabelError
+        Another shape, missing or masked labels, or labels of several types.
+    """
     if hasattr(y, "to_numpy"):  # pandas, polars, pyarrow
         y = y.to_numpy()
-    values = np.asarray(y)
+    if isinstance(y, np.ma.MaskedArray):
+        raise LabelError(f"{name} is a masked array. Leave the masked rows out, or fill them.")
+    # from lists numpy would make texts of numbers and of missing labels alike
+    values = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
         raise LabelError(
             f"{name} has the shape {values.shape}. Expected one label per example: (n,)."
         )
+    _refuse_missing(values, name)
+    if values.dtype.kind == "O":
+        values = _narrowed(values, name)
+    if values.dtype.kind in "UTO":
+        try:
+            "".join(values.tolist()).encode()
+        except UnicodeEncodeError as error:
+            raise LabelError(f"{name} holds text that is not Unicode ({error}).") from error
     if values.dtype.kind not in "buifUTO":
         raise LabelError(
             f"{name} holds values of type {values.dtype}. Expected whole numbers, booleans or text."
         )
     return values
+
+
+def _narrowed(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """An array of objects as one of numbers or booleans; texts stay objects."""
+    kinds = {type(value) for value in values}
+    if all(issubclass(kind, str) for kind in kinds):
+        return values
+    for family, dtype in (
+        ((bool, np.bool_), np.bool_),
+        ((int, np.integer), np.int64),
+        ((int, float, np.integer, np.floating), np.float64),
+    ):
+        if all(issubclass(kind, family) for kind in kinds) and not (
+            dtype is not np.bool_ and bool in kinds
+        ):
+            try:
+                return values.astype(dtype)
+            except OverflowError as error:
+                raise LabelError(f"{name} holds whole numbers of more than 64 bits.") from error
+    found = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise LabelError(
+        f"{name} holds labels of the type{'s' if len(kinds) > 1 else ''} {found}. "
+        "Expected whole numbers, booleans or text, and one type for all."
+    )
 
 
 def _refuse_missing(values: NDArray[Any], name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import html
 import json
 import os
@@ -22,7 +23,6 @@ from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.scores import (
     Valuation,
-    accumulated_error,
     cg_approx,
     cg_prime,
     margin,
@@ -52,6 +52,8 @@ class Scores:
         Leave-one-out predictions, one column per class; one column for regression.
     d : (n,) array
         Diagonal of the inverse kernel matrix.
+    alpha : (n,) array
+        Solution of the kernel system for each example's own class.
     classes : (k,) array
         The classes, in the order of the columns of `loo`; empty for regression.
     complexity : dict
@@ -66,6 +68,7 @@ class Scores:
         table: pd.DataFrame,
         loo: Array,
         d: Array,
+        alpha: Array,
         classes: NDArray[Any],
         complexity: Mapping[Any, float],
         meta: Mapping[str, Any],
@@ -74,6 +77,7 @@ class Scores:
         self.table = table
         self.loo = loo
         self.d = d
+        self.alpha = alpha
         self.classes = classes
         self.complexity = dict(complexity)
         self.meta = {"version": __version__, **meta}
@@ -114,8 +118,7 @@ class Scores:
                 )
             if not eta > 0:
                 raise OptionError(f"eta={eta!r} makes no sense. Expected a positive step size.")
-            residual = self.table["residual"].to_numpy()
-            found["accumulated_error"] = accumulated_error(residual, self.d, eta)
+            found["accumulated_error"] = self.alpha / eta
         if "cg_prime" in names or "cg_approx" in names:
             y, Hy = self._kernel_times_targets(self._data(data))
             found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy), cg_approx(y, Hy)
@@ -126,7 +129,8 @@ class Scores:
 
     def _data(self, data: Any) -> Dataset:
         """The scored data: in memory, as given, or read again from the saved source."""
-        dataset = self._dataset
+        # without what it remembers, so that data changed in place are noticed
+        dataset = None if self._dataset is None else dataclasses.replace(self._dataset)
         if data is not None:
             dataset = read(data)
             if dataset.y is None:
@@ -140,7 +144,7 @@ class Scores:
                 )
             dataset = read(source, **self.meta["read_options"])
         if dataset.fingerprint != self.meta["fingerprint"]:
-            raise OptionError("data= is not what was scored: its fingerprint differs.")
+            raise OptionError("The data are not what was scored: their fingerprint differs.")
         self._dataset = dataset
         return dataset
 
@@ -181,11 +185,12 @@ class Scores:
 
         try:
             arrow = pa.Table.from_pandas(self.table, preserve_index=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ResultError(f"The table cannot be saved as Parquet: {error}") from error
+        except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
+            raise ResultError(f"Ids or labels cannot be saved as Parquet: {error}") from error
         k = self.loo.shape[1]
         flat = pa.array(np.ascontiguousarray(self.loo).reshape(-1))
         arrow = arrow.append_column("d", pa.array(self.d))
+        arrow = arrow.append_column("alpha", pa.array(self.alpha))
         arrow = arrow.append_column("loo", pa.FixedSizeListArray.from_arrays(flat, k))
         document = {
             "format": FORMAT,
@@ -259,13 +264,14 @@ def load(path: str | Path) -> Scores:
         )
     try:
         loo = arrow["loo"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        table = arrow.drop_columns(["d", "loo"]).to_pandas()
+        table = arrow.drop_columns(["d", "alpha", "loo"]).to_pandas()
         given = table["given_label"].to_numpy()
         classes = np.array(document["classes"], dtype=given.dtype if document["classes"] else None)
         return Scores(
             table=table,
             loo=loo.reshape(len(table), -1).astype(np.float64),
             d=arrow["d"].to_numpy().astype(np.float64),
+            alpha=arrow["alpha"].to_numpy().astype(np.float64),
             classes=classes,
             complexity=dict(
                 zip(classes.tolist() or ["target"], document["complexity"], strict=True)

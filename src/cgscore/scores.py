@@ -38,7 +38,10 @@ from cgscore.kernel import Array
 
 @dataclass(frozen=True)
 class Valuation:
-    """What every example is worth. All arrays have n rows; `loo` is n x k."""
+    """What every example is worth.
+
+    All arrays have n rows; `loo` is n x k, `alpha` holds each example's entry for its own class.
+    """
 
     cg: Array
     first_term: Array
@@ -47,6 +50,7 @@ class Valuation:
     residual: Array
     loo: Array
     d: Array
+    alpha: Array
 
 
 def class_targets(codes: NDArray[np.intp], k: int) -> Array:
@@ -69,6 +73,7 @@ def valuation(Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuat
         residual=a / d,
         loo=Y - alpha / d[:, None],
         d=d,
+        alpha=a,
     )
 
 
@@ -96,8 +101,3 @@ def cg_approx(y: Array, Hy: Array) -> Array:
     """The paper's approximation of CG where H is nearly I / 2."""
     t = Hy - y / 2
     return 8 * t**2 - 8 * y * t + 2 * y**2
-
-
-def accumulated_error(residual: Array, d: Array, eta: float) -> Array:
-    """Training error summed over gradient descent with step eta: ``alpha_i / eta``."""
-    return residual * d / eta

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError
 from cgscore.kernel import as_matrix
+from cgscore.labels import label_vector
 
 _CHUNK = 1 << 24  # bytes hashed at a time
 
@@ -77,13 +78,14 @@ class Dataset:
         """A short text that changes when inputs, labels or names change."""
         digest = hashlib.sha256(self.inputs_digest.encode())
         for values in (self.y, self.ids):
+            if values is not None and values.dtype.kind in "buif":
+                values = values.astype(np.float64)  # 1, 1.0 and True are the same label
             digest.update(b"\0" if values is None else repr(values.tolist()).encode())
         return digest.hexdigest()[:32]
 
     def with_labels(self, y: ArrayLike | None) -> Dataset:
         """The same examples with other labels."""
-        values = None if y is None else np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-        other = replace(self, y=values)
+        other = replace(self, y=None if y is None else label_vector(y))
         if "inputs_digest" in self.__dict__:
             other.__dict__["inputs_digest"] = self.inputs_digest
         return other
@@ -91,6 +93,8 @@ class Dataset:
 
 def in_memory(X: ArrayLike, y: ArrayLike | None, source: str = "arrays") -> Dataset:
     """A dataset of arrays as they are; rows are named by their numbers."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise DataError("X is a masked array. Leave the masked rows out, or fill the values.")
     matrix = np.asarray(X)
     if matrix.ndim < 2 or matrix.dtype.kind not in "buif":
         matrix = as_matrix(X)

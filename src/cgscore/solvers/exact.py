@@ -24,7 +24,6 @@ Against 2 n^3 for a general inverse, and ``n^2/2 + 3/2 n b`` numbers against ``2
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
-from threadpoolctl import ThreadpoolController
 
+from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows, gram_block
@@ -47,7 +46,10 @@ _PIECE = 640  # side of the pieces of H that one thread forms at a time
 
 @dataclass(frozen=True)
 class Plan:
-    """How n rows are cut into panels; depends on n only, so results repeat bit by bit."""
+    """How n rows are cut into panels.
+
+    Depends on n only, so that with the same number of BLAS threads results repeat bit by bit.
+    """
 
     n: int
     edges: tuple[int, ...]
@@ -98,11 +100,14 @@ class Dependence:
     def describe(self, names: NDArray[np.intp]) -> str:
         """Which rows determine which, in words; `names` are the numbers users know them by."""
         share = np.abs(self.beta)
-        order = np.argsort(-share, kind="stable")[:3]
+        order = np.argsort(-share, kind="stable")
         named = [str(names[j]) for j in order if share[j] > 0.05 * share.max()]
         if len(named) == 1:
             return f"row {names[self.row]} is nearly identical to row {named[0]}"
-        return f"row {names[self.row]} is nearly a combination of rows {', '.join(named)}"
+        others = f" and {len(named) - 3} others" if len(named) > 3 else ""
+        return (
+            f"row {names[self.row]} is nearly a combination of rows {', '.join(named[:3])}{others}"
+        )
 
 
 class Singular(ArithmeticError):
@@ -231,7 +236,7 @@ def _form(
     sums = np.zeros(n)
     with (
         progress.phase("kernel", n * (n + 1) / 2) as advance,
-        _blas().limit(limits=1, user_api="blas"),  # the pool below uses the cores
+        one_blas_thread(),  # the pool below uses the cores
         ThreadPoolExecutor(cores()) as pool,
     ):
         for piece, across, down in pool.map(fill, _pieces(layout)):
@@ -240,12 +245,6 @@ def _form(
                 sums[piece.rows] += down
             advance(piece.height * len(across) / (2 if piece.diagonal else 1))
     return panels, float(sums.max())
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """Handle on the thread pools of the BLAS libraries; finding them takes some milliseconds."""
-    return ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -291,20 +290,18 @@ def _factor_diagonal(i: int, layout: Plan, panels: list[Array], diagonal: float)
         _same(blas.dsyrk(-1.0, L_i[:, : e[i]], 1.0, block, lower=1, overwrite_c=1), block)
     factor, info = lapack.dpotrf(block, lower=1, clean=1)
     _check("dpotrf", info, positive=True)
-    if info:
-        bad = info - 1
-        # what was factored before the failure, so that the dependence can be told
-        done, info = lapack.dpotrf(block[:bad, :bad], lower=1, clean=1)
-        _check("dpotrf", info)
-        block[:bad, :bad] = done
-        block[bad, :bad] = blas.dtrsm(1.0, done, block[bad : bad + 1, :bad].T, lower=1)[:, 0]
-    else:
-        block[:] = factor
-        small = np.diagonal(factor) ** 2 <= 4 * EPS * diagonal
-        if not small.any():
-            return
-        bad = int(np.argmax(small))
-    raise Singular(_dependence(layout, panels, e[i] + bad))
+    block[:] = factor  # after a failure the columns before the bad pivot are those of L
+    count = info - 1 if info else len(factor)
+    small = np.diagonal(factor)[:count] ** 2 <= rounding(layout.n) * diagonal
+    if small.any():
+        count = int(np.argmax(small))
+    if count < len(factor):
+        raise Singular(_dependence(layout, panels, e[i] + count))
+
+
+def rounding(n: int) -> float:
+    """Relative error of a pivot: a difference of sums of up to n squares, blocked by BLAS."""
+    return (16 + float(np.sqrt(n))) * EPS
 
 
 def _dependence(layout: Plan, panels: Sequence[Array], row: int) -> Dependence:

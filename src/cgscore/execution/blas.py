@@ -1,0 +1,38 @@
+"""BLAS threads: one per caller while callers themselves run in parallel."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    """Handle on the thread pools of the BLAS libraries; finding them takes some milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread; the last of several concurrent users restores what was before."""
+    global _inside, _limit
+    with _lock:
+        if _inside == 0:
+            _limit = _controller().limit(limits=1, user_api="blas")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
