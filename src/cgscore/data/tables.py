@@ -7,6 +7,7 @@ would discard the magnitude of rows with few columns.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +43,9 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
         reason = str(error).splitlines()[0].removeprefix("CSV parse error: ")
         raise SourceError(f"{path} is not a table in CSV format: {reason}") from error
-    repeated = {name for name in table.column_names if table.column_names.count(name) > 1}
-    if repeated:
-        raise SourceError(f"{path} has more than one column {sorted(repeated)[0]!r}. Rename one.")
+    (name, times), *_ = Counter(table.column_names).most_common(1)
+    if times > 1:
+        raise SourceError(f"{path} has more than one column {name!r}. Rename one.")
     return from_frame(table.to_pandas(), {**options, "labels_inside": True}, str(path))
 
 
@@ -130,9 +131,7 @@ def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> 
 
 
 def _columns(frame: pd.DataFrame) -> str:
-    names = [str(name) for name in frame.columns]
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return f"Its columns are {', '.join(names[:12])}{more}."
+    return f"Its columns are {_some(list(frame.columns))}."
 
 
 def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:
@@ -160,51 +159,73 @@ def encode(
 
     if not frame.shape[1]:
         raise DataError(f"{source} has no columns besides the labels.")
-    for name in frame:
-        _refuse_unusable(frame[name], name, source)
-    numeric = [name for name in frame if pd.api.types.is_numeric_dtype(frame[name])]
-    text = [name for name in frame if name not in numeric]
+    numeric = np.array([pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
+    text = frame.loc[:, ~numeric]
+    _refuse_missing(frame, source)
+    for name in text:
+        _refuse_unusable(text[name], name, source)
     if not preprocess:
-        if text:
+        if text.shape[1]:
             raise DataError(
-                f"{source}: column {text[0]!r} holds text. Expected numbers; "
+                f"{source}: column {text.columns[0]!r} holds text. Expected numbers; "
                 'preprocess="table" encodes text columns.'
             )
-        return frame.to_numpy(), "none", ()
+        return _numbers(frame, source), "none", ()
 
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    constant = [name for name in frame if frame[name].nunique() == 1]
-    numeric = [name for name in numeric if name not in constant]
-    text = [name for name in text if name not in constant]
+    numbers = _numbers(frame.loc[:, numeric], source).astype(np.float64)
+    varies = (numbers != numbers[:1]).any(axis=0)
+    mixed = np.array([text[name].nunique() > 1 for name in text], dtype=bool)
+    constant = [*frame.columns[numeric][~varies], *text.columns[~mixed]]
     parts = [np.ones((len(frame), 1))]
-    if text:
-        parts.insert(0, OneHotEncoder(sparse_output=False).fit_transform(frame[text].astype(str)))
-    if numeric:
-        parts.insert(0, StandardScaler().fit_transform(frame[numeric].to_numpy(np.float64)))
+    if mixed.any():
+        words = text.loc[:, mixed].astype(str)
+        parts.insert(0, OneHotEncoder(sparse_output=False).fit_transform(words))
+    if varies.any():
+        parts.insert(0, StandardScaler().fit_transform(numbers[:, varies]))
     said = (
-        f"table: {len(numeric)} columns standardised, {len(text)} encoded one-hot, constant added"
+        f"table: {int(varies.sum()):,} columns standardised, {int(mixed.sum()):,} encoded one-hot, "
+        "constant added"
     )
-    notes = (f"constant columns left out: {', '.join(map(str, constant))}",) if constant else ()
+    notes = (f"constant columns left out: {_some(constant)}",) if constant else ()
     return np.hstack(parts), said, notes
+
+
+def _some(names: list[Any]) -> str:
+    more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
+    return ", ".join(map(str, names[:12])) + more
+
+
+def _numbers(frame: pd.DataFrame, source: str) -> NDArray[Any]:
+    """Numeric columns as one array; infinite values are refused by row and column."""
+    values = frame.to_numpy()
+    if values.dtype.kind not in "buif":
+        values = frame.to_numpy(np.float64)
+    if values.dtype.kind == "c":
+        raise DataError(f"{source} holds complex numbers. Expected real ones.")
+    if values.dtype.kind == "f":
+        _refuse_cells(~np.isfinite(values), frame, source)
+    return values
+
+
+def _refuse_missing(frame: pd.DataFrame, source: str) -> None:
+    _refuse_cells(frame.isna().to_numpy(), frame, source)
+
+
+def _refuse_cells(wrong: NDArray[np.bool_], frame: pd.DataFrame, source: str) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"{source}: row {row} (counted from 0), column {frame.columns[column]!r} holds "
+            f"{frame.iloc[row, column]}, and {int(wrong.sum()) - 1:,} more cells are like it. "
+            "Fill or remove such values first."
+        )
 
 
 def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
     import pandas as pd
 
-    missing = column.isna().to_numpy()
-    if pd.api.types.is_float_dtype(column):
-        missing = missing | np.isinf(column.to_numpy(np.float64, na_value=np.nan))
-    if missing.any():
-        row = int(np.argmax(missing))
-        raise DataError(
-            f"{source}: row {row} (counted from 0), column {name!r} holds {column.iloc[row]}, "
-            f"as do {int(missing.sum()) - 1:,} other rows. Fill or remove such values first."
-        )
-    if pd.api.types.is_numeric_dtype(column):
-        if pd.api.types.is_complex_dtype(column):
-            raise DataError(f"{source}: column {name!r} holds complex numbers. Expected real ones.")
-        return
     if pd.api.types.infer_dtype(column) in _TIMES:
         raise DataError(
             f"{source}: column {name!r} holds dates or times. Turn it into numbers or remove it."
