@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -114,6 +115,13 @@ def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
         (["score", "t.csv", "--memory-limit", "1kB"], "1 kB is the limit"),
         (["score", "t.csv", "-o", "out.txt"], "ends in .parquet or .csv"),
         (["score", "t.csv", "-o", "no/out.csv"], "folder no does not exist"),
+        (["score", "t.csv", "-o", "t.csv"], "is the input itself"),
+        (["score", "t.csv", "-o", "folder.csv"], "is a folder"),
+        (["score", "t.csv", "--image-column", "x"], "image_column='x' means nothing"),
+        (["score", "t.csv", "--dtype", "float8"], "dtype='float8' is not known"),
+        (["demo", "--seed", "-1"], "seed"),
+        (["info", "--simulate", "n=²"], "expected something like"),
+        (["info", "--simulate", "n=1000000000000"], "from 1 to 10^9"),
         (["score"], "Missing argument"),
         (["info"], "Give a source"),
         (["info", "--simulate", "p=3"], "n among them"),
@@ -125,6 +133,7 @@ def test_mistakes_exit_with_2_and_no_traceback(
     tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     table(tmp_path / "t.csv")
+    (tmp_path / "folder.csv").mkdir()
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
@@ -165,3 +174,67 @@ def test_interrupting_exits_with_130(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert errors == "interrupted; nothing was written.\n"
     assert not (tmp_path / "scores.parquet").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_reader_that_leaves_does_not_cost_the_result(tmp_path: Path) -> None:
+    table(tmp_path / "t.csv")
+    command = f"{sys.executable} -m cgscore score t.csv -o out.parquet | head -c 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert len(cgscore.load(tmp_path / "out.parquet")) == 60
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_standard_output_is_one_message(tmp_path: Path) -> None:
+    table(tmp_path / "t.csv")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cgscore", "info", "t.csv"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write: No space left on device.\n"
+
+
+def test_names_survive_a_terminal_without_unicode(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 4))
+    np.savez(tmp_path / "d.npz", X=X, y=np.array(["ü", "猫"] * 6))
+    done = subprocess.run(
+        [sys.executable, "-m", "cgscore", "score", "d.npz"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"\\u732b" in done.stdout
+
+
+def test_progress_on_a_terminal(tmp_path: Path) -> None:
+    import pty
+
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "d.npz", X=rng.random((3000, 20)), y=np.arange(3000) % 2)
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "cgscore", "score", "d.npz"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    drawn = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(ours, 4096):
+            drawn += part
+    os.close(ours)
+    assert done.returncode == 0
+    for phase in (b"kernel", b"factor", b"inverse", b"100%", b"left"):
+        assert phase in drawn

@@ -111,7 +111,7 @@ def test_integer_and_image_inputs_are_flattened() -> None:
         (np.array([1.0, 2.0]), r"shape \(2,\)"),
         (np.array([["a", "b"]]), r"type <U1"),
         (np.array([[1j, 2]]), r"type complex128"),
-        ([[1, 2], [3]], r"different lengths"),
+        ([[1, 2], [3]], r"all of one length"),
         (np.empty((3, 0)), r"no columns"),
         (np.array([[None, "x"]], dtype=object), r"not numbers"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,15 @@ from cgscore.data import Dataset, read
 from cgscore.errors import LabelError, OptionError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.factored import Factor
-from cgscore.labels import as_labels
+from cgscore.labels import TASKS, as_labels
 from cgscore.result import Scores
 
-METHODS = ("auto", "exact")
+CHOICES = {
+    "method": ("auto", "exact"),
+    "task": TASKS,
+    "dtype": ("float64",),
+    "duplicates": ("merge", "error"),
+}
 
 _DEFAULTS = {
     "ratio": 4,
@@ -90,8 +96,7 @@ def score(
     >>> round(s.accuracy(), 3)
     0.992
     """
-    if method not in METHODS:
-        raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
     asked = {
         "ratio": ratio,
         "runs": runs,
@@ -131,8 +136,7 @@ def factor(
 
     Parameters are those of `score`.
     """
-    if dtype != "float64":
-        raise OptionError(f"dtype={dtype!r} is not known. Choose one of: float64.")
+    check_options(ridge=ridge, dtype=dtype, duplicates=duplicates)
     return Factor(
         read(X),
         ridge=ridge,
@@ -140,6 +144,17 @@ def factor(
         memory_limit=memory_limit,
         progress=reporter(progress),
     )
+
+
+def check_options(*, ridge: object = 0.0, **choices: str) -> None:
+    """Raise `OptionError` for a value that does not exist; each choice is one of `CHOICES`."""
+    for name, value in choices.items():
+        if value not in CHOICES[name]:
+            known = ", ".join(CHOICES[name])
+            raise OptionError(f"{name}={value!r} is not known. Choose one of: {known}.")
+    number = float(ridge) if isinstance(ridge, Real) and not isinstance(ridge, bool) else -1.0
+    if not 0 <= number < float("inf"):
+        raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
 
 
 def complexity(

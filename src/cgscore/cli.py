@@ -7,8 +7,10 @@ mistake in the input or the call, 1 a fault of ours, 130 interrupted.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -45,7 +47,11 @@ WORST = 10  # suspects shown
 WIDTH = 40  # characters of an id or label shown
 
 SourceArgument = Annotated[
-    str, typer.Argument(help="A file (.npz, .npy, .csv, .tsv) or a named source: sklearn:digits.")
+    str,
+    typer.Argument(
+        help="A file (.csv, .tsv, .parquet, .feather, .npz, .npy, IDX), a folder (of class folders "
+        "of images, IDX files, CIFAR batches, a saved Hugging Face dataset), or sklearn:digits."
+    ),
 ]
 LabelsOption = Annotated[
     str | None,
@@ -54,6 +60,19 @@ LabelsOption = Annotated[
 LabelColumnOption = Annotated[
     str | None,
     typer.Option("--label-column", help="Column of a table with the labels [label or target]."),
+]
+ImageColumnOption = Annotated[
+    str | None,
+    typer.Option("--image-column", help="Column of a table with encoded images."),
+]
+SplitOption = Annotated[
+    str | None, typer.Option("--split", help="Part to read where there are several [train].")
+]
+ResizeOption = Annotated[
+    str | None, typer.Option("--resize", help="Bring images to one size: 32 or 64x48.")
+]
+SkipBadOption = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave unreadable images out and go on.")
 ]
 IdColumnOption = Annotated[
     str | None, typer.Option("--id-column", help="Column of a table that names the rows [id].")
@@ -73,6 +92,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="cgscore")
 
 
@@ -82,18 +104,32 @@ def _guarded(command: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return command(*args, **kwargs)
+            result = command(*args, **kwargs)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:  # whoever reads us has enough
+            _stop_printing()
+            raise typer.Exit(0) from None
         except CGScoreError as error:
             _complain(f"error: {error}")
             raise typer.Exit(2) from None
         except MemoryError as error:
             _complain(f"error: out of memory ({error}). Score fewer examples.")
             raise typer.Exit(2) from None
+        except OSError as error:
+            _complain(f"error: cannot write: {error.strerror or error}.")
+            _stop_printing()
+            raise typer.Exit(2) from None
         except KeyboardInterrupt:
             _complain("interrupted; nothing was written.")
             raise typer.Exit(130) from None
 
     return run
+
+
+def _stop_printing() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(text: str) -> None:
@@ -107,8 +143,8 @@ def _printable(mark: str) -> str:
 
 def shown(value: Any) -> str:
     """An id or label for a terminal: on one line, of bounded width, with nothing hidden in it."""
-    text = "".join(_printable(mark) for mark in str(value).replace("\n", "\\n"))
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    text = _one_line(str(value))
+    return text if len(text) <= WIDTH else f"{text[: WIDTH // 2]}…{text[1 - WIDTH // 2 :]}"
 
 
 @contextmanager
@@ -122,7 +158,14 @@ def _warnings_aside() -> Iterator[None]:
 def _console() -> Console:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """Go on without printing: the result is still to be written."""
+            _stop_printing()
+
+    # piped output has no width to fit into
+    width = None if sys.stdout.isatty() else 200
+    return Output(highlight=False, markup=False, emoji=False, width=width)
 
 
 def _print_json(document: dict[str, Any]) -> None:
@@ -168,7 +211,11 @@ def score(
     ] = Path("scores.parquet"),
     labels: LabelsOption = None,
     label_column: LabelColumnOption = None,
+    image_column: ImageColumnOption = None,
     id_column: IdColumnOption = None,
+    split: SplitOption = None,
+    resize: ResizeOption = None,
+    skip_bad: SkipBadOption = False,
     preprocess: PreprocessOption = "auto",
     method: Annotated[str, typer.Option("--method", help="auto or exact.")] = "auto",
     ridge: Annotated[
@@ -187,16 +234,19 @@ def score(
 ) -> None:
     """Score every example and write the result."""
     import cgscore
+    from cgscore.api import check_options
 
-    if output.suffix.lower() not in (".parquet", ".csv"):
-        raise OptionError(f"-o {output}: expected a name that ends in .parquet or .csv.")
-    if not output.parent.is_dir():
-        raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
+    _refuse_output(output, source, labels)
+    check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
     dataset = cgscore.read(
         source,
         labels=labels,
         label_column=label_column,
+        image_column=image_column,
         id_column=id_column,
+        split=split,
+        resize=resize,
+        skip_bad=skip_bad,
         preprocess=preprocess,
     )
     console = _console()
@@ -223,7 +273,7 @@ def score(
     if as_json:
         _print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
         return
-    console.print(f"scores    {len(scores):,} rows in {shown(output)}")
+    console.print(f"scores    {len(scores):,} rows in {_one_line(str(output))}", soft_wrap=True)
     console.print()
     _print_findings(console, scores)
 
@@ -238,7 +288,11 @@ def info(
     ] = None,
     labels: LabelsOption = None,
     label_column: LabelColumnOption = None,
+    image_column: ImageColumnOption = None,
     id_column: IdColumnOption = None,
+    split: SplitOption = None,
+    resize: ResizeOption = None,
+    skip_bad: SkipBadOption = False,
     preprocess: PreprocessOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -256,7 +310,11 @@ def info(
             source,
             labels=labels,
             label_column=label_column,
+            image_column=image_column,
             id_column=id_column,
+            split=split,
+            resize=resize,
+            skip_bad=skip_bad,
             preprocess=preprocess,
         )
         n, p = dataset.shape
@@ -294,7 +352,7 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the result.")] = Path(
         "cgscore-demo"
     ),
-    seed: Annotated[int, typer.Option("--seed", help="Which labels are flipped.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which labels are flipped.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Find flipped labels among scikit-learn's digits: the whole job in a few seconds."""
@@ -342,8 +400,21 @@ def demo(
     )
     _print_table(console, done.suspects.head(WORST), "true_label")
     console.print()
-    console.print(f"Written:  {path}")
+    console.print(f"Written:  {_one_line(str(path))}", soft_wrap=True)
     console.print("Next:     cgscore score YOUR-DATA.csv --label-column NAME")
+
+
+def _refuse_output(output: Path, *inputs: str | None) -> None:
+    """Refuse a place that cannot be written to, before the work that would be lost."""
+    if output.suffix.lower() not in (".parquet", ".csv"):
+        raise OptionError(f"-o {output}: expected a name that ends in .parquet or .csv.")
+    if not output.parent.is_dir():
+        raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
+    if output.is_dir() or not os.access(output.parent, os.W_OK):
+        raise OptionError(f"-o {output} is a folder, or in one that cannot be written to.")
+    for name in inputs:
+        if name is not None and output.exists() and Path(name).exists() and output.samefile(name):
+            raise OptionError(f"-o {output} is the input itself. Choose another name.")
 
 
 def _described(dataset: Dataset) -> dict[str, Any]:
@@ -446,11 +517,13 @@ def _sizes(text: str) -> tuple[int, int, int]:
     found = {"p": 784, "classes": 10}
     for part in text.split(","):
         name, _, value = part.partition("=")
-        if name.strip() not in ("n", "p", "classes") or not value.strip().isdigit():
+        if name.strip() not in ("n", "p", "classes") or not (
+            value.strip().isascii() and value.strip().isdecimal()
+        ):
             raise OptionError(
                 f"--simulate {text}: expected something like n=60000,p=784,classes=10."
             )
         found[name.strip()] = int(value)
-    if "n" not in found or min(found.values()) < 1:
-        raise OptionError(f"--simulate {text}: expected sizes of 1 or more, n among them.")
+    if "n" not in found or min(found.values()) < 1 or max(found.values()) > 10**9:
+        raise OptionError(f"--simulate {text}: expected sizes from 1 to 10^9, n among them.")
     return found["n"], found["p"], found["classes"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +36,6 @@ from cgscore.solvers import exact
 if TYPE_CHECKING:
     import pandas as pd
 
-DUPLICATES = ("merge", "error")
 FEW_DIGITS = 6
 
 
@@ -53,7 +51,6 @@ class Factor:
         memory_limit: int | float | str | None,
         progress: Progress,
     ) -> None:
-        _check_options(ridge, duplicates)
         if len(dataset) < 2:
             raise DataError(
                 f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
@@ -346,19 +343,6 @@ def refuse_too_large(n: int, needed: int, memory_limit: int | float | str | None
             f"Scoring {n:,} examples exactly needs {show_bytes(needed)} of memory; "
             f"{show_bytes(limit)} {'is free' if memory_limit is None else 'is the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
-        )
-
-
-def _check_options(ridge: object, duplicates: str) -> None:
-    if (
-        isinstance(ridge, bool)
-        or not isinstance(ridge, Real)
-        or not 0 <= float(ridge) < float("inf")
-    ):
-        raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
-    if duplicates not in DUPLICATES:
-        raise OptionError(
-            f"duplicates={duplicates!r} is not known. Choose one of: {', '.join(DUPLICATES)}."
         )
 
 

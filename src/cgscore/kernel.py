@@ -113,14 +113,15 @@ def as_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
     """X as a two-dimensional array of real numbers, in its own number type."""
     try:
         raw = np.asarray(X)
-    except ValueError as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"{name} has rows of different lengths. Expected one row of numbers per example."
+            f"{name} is no table of numbers ({error}). Expected one row of numbers per example, "
+            "all of one length."
         ) from error
     if raw.dtype.kind == "O":
         try:
             raw = raw.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise DataError(
                 f"{name} holds values that are not numbers ({error}). Expected numbers only; "
                 "cgscore.read encodes tables with text columns."

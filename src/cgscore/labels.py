@@ -74,10 +74,10 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
         )
     classes, own = np.unique(values, return_inverse=True)
     if len(classes) < 2:
+        only = f" ({classes.tolist()[0]!r} everywhere)" if len(classes) else ""
         raise LabelError(
-            f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}"
-            f"{f' ({classes[0]!r} everywhere)' if len(classes) else ''}. Scoring compares classes "
-            "with each other and needs at least two."
+            f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}{only}. Scoring "
+            "compares classes with each other and needs at least two."
         )
     return Labels(values, classes, own.reshape(-1).astype(np.intp))
 
@@ -105,6 +105,7 @@ def label_vector(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     _refuse_missing(values, name)
     if values.dtype.kind == "O":
         values = _narrowed(values, name)
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     if values.dtype.kind in "UTO":
         try:
             "".join(values.tolist()).encode()

@@ -152,7 +152,7 @@ BAD: dict[str, tuple[Any, type[CGScoreError], str]] = {
         SourceError,
         r"Did you mean .*data\.csv",
     ),
-    "folder": (lambda t: t, SourceError, "is a folder"),
+    "folder": (lambda t: t, SourceError, "holds no images"),
     "suffix": (lambda t: write(t, "d.xyz", "1"), SourceError, "no reader knows"),
     "sklearn": (lambda t: "sklearn:mnist", SourceError, "There are: breast_cancer"),
     "no X": (lambda t: npz(t, y=Y), SourceError, "no array 'X'.*Its arrays are y"),
@@ -241,7 +241,7 @@ def test_bad_options(tmp_path: Path) -> None:
         cgscore.read(path, id_column="name")
     with pytest.raises(DataError, match="'key' has repeated"):
         cgscore.read(path, id_column="key")
-    with pytest.raises(SourceError, match="file of labels, does not exist"):
+    with pytest.raises(SourceError, match="the labels, cannot be read: No such file"):
         cgscore.read(X, labels=tmp_path / "none.txt")
     (tmp_path / "gap.txt").write_text("a\n\nb\n")
     with pytest.raises(LabelError, match="line 2"):

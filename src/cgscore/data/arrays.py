@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import math
+import re
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.bounded import refuse_expansion
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.errors import LabelError, SourceError
 
+#: What numpy and zipfile raise on files that are not what they seem.
+_BROKEN = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    SyntaxError,
+    RuntimeError,
+    NotImplementedError,
+    RecursionError,
+    MemoryError,
+    OverflowError,
+    OSError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
 _INPUTS = ("X", "x", "data", "images", "features")
 _LABELS = ("y", "Y", "labels", "label", "target")
 
@@ -52,26 +76,32 @@ def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
 def read_labels(path: str | Path) -> NDArray[Any]:
     """Labels from a ``.npy`` file, or from a text file with one label a line."""
     path = Path(path)
-    if not path.is_file():
-        raise SourceError(f"{path}, the file of labels, does not exist.")
+    try:
+        return _read_labels(path)
+    except OSError as error:
+        raise SourceError(f"{path}, the labels, cannot be read: {error.strerror}.") from error
+
+
+def _read_labels(path: Path) -> NDArray[Any]:
     if path.suffix.lower() == ".npy":
         with _opened(path) as loaded:
             if not isinstance(loaded, np.ndarray):
                 raise SourceError(f"{path} is an archive, not a single array of labels.")
             return loaded
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise SourceError(
             f"{path} is neither a .npy file nor text with one label a line ({error.reason})."
         ) from error
-    empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
-    if empty:
-        raise LabelError(f"{path} has no label in line {empty[0]}. Expected one label a line.")
-    try:
+    lines = [line.strip() for line in (lines if lines[-1].strip() else lines[:-1])]
+    empty = [number for number, line in enumerate(lines, 1) if not line]
+    if empty or not lines:
+        line = empty[0] if empty else 1
+        raise LabelError(f"{path} has no label in line {line}. Expected one label a line.")
+    if all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", line) for line in lines):
         return np.array([int(line) for line in lines])
-    except ValueError:
-        return np.array([line.strip() for line in lines], dtype=object)
+    return np.array(lines, dtype=object)
 
 
 @contextmanager
@@ -79,16 +109,53 @@ def _opened(path: Path) -> Iterator[Any]:
     """What numpy makes of a file, while the file is open."""
     with path.open("rb") as file:
         try:
+            _refuse_claims(path, file)
             loaded = np.load(file, allow_pickle=False)
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        except _BROKEN as error:
             raise SourceError(_unreadable(path, error)) from error
         yield loaded
+
+
+def _refuse_claims(path: Path, file: BinaryIO) -> None:
+    """Refuse headers that promise more than the file holds, before numpy allocates for them."""
+    magic = file.read(6)
+    file.seek(0)
+    if magic == b"\x93NUMPY":
+        _refuse_header(path, file, path.stat().st_size)
+    elif magic[:2] == b"PK":
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():
+                refuse_expansion(path, member.compress_size, member.file_size)
+                if member.filename.endswith(".npy"):
+                    with archive.open(member) as part:
+                        _refuse_header(
+                            f"array '{member.filename}' of {path}", part, member.file_size
+                        )
+    else:
+        raise ValueError("it starts with neither the mark of .npy nor that of .npz")
+    file.seek(0)
+
+
+def _refuse_header(name: object, file: IO[bytes], size: int) -> None:
+    version = np.lib.format.read_magic(file)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        return  # numpy itself says what it does not know
+    shape, _, dtype = read(file)
+    claimed = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and claimed > size:
+        raise SourceError(
+            f"{name} holds {size:,} bytes; its header promises {claimed:,} for the shape {shape}."
+        )
 
 
 def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:
     try:
         return np.asarray(archive[key])
-    except (ValueError, EOFError, zipfile.BadZipFile, OSError, NotImplementedError) as error:
+    except _BROKEN as error:
         raise SourceError(_unreadable(path, error, f"array '{key}' of ")) from error
 
 

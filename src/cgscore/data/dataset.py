@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from cgscore.errors import DataError
 from cgscore.kernel import as_matrix
 from cgscore.labels import label_vector
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _CHUNK = 1 << 24  # bytes hashed at a time
 
@@ -40,6 +43,10 @@ class Dataset:
         What was done to the inputs before they are scaled to unit norm.
     notes : tuple of str
         What a reader should know: columns dropped, columns taken as names.
+    image : bool
+        Whether the rows of X are pictures: (n, h, w) or (n, h, w, 3).
+    pictures : function or None
+        Draws the example at a position from its source, where X does not hold it.
     """
 
     X: NDArray[Any]
@@ -50,6 +57,8 @@ class Dataset:
     options: Mapping[str, Any] = field(default_factory=dict)
     preprocessing: str = "none"
     notes: tuple[str, ...] = ()
+    image: bool = False
+    pictures: Callable[[int], Image] | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -83,6 +92,29 @@ class Dataset:
             digest.update(b"\0" if values is None else repr(values.tolist()).encode())
         return digest.hexdigest()[:32]
 
+    def picture(self, position: int) -> Image:
+        """One example as a picture of Pillow's, from its source if it can be drawn from there."""
+        if self.pictures is not None:
+            return self.pictures(position)
+        if not self.image:
+            raise DataError(f"{self.source} holds no pictures.")
+        from PIL import Image as pil
+
+        pixels = self.X[position]
+        return pil.fromarray(
+            (pixels >> 8).astype(np.uint8) if pixels.dtype.itemsize > 1 else pixels
+        )
+
+    def thumbnail(self, position: int, side: int = 64) -> bytes:
+        """One example as a small PNG file, not larger than `side` pixels either way."""
+        import io
+
+        small = self.picture(position)
+        small.thumbnail((side, side))
+        file = io.BytesIO()
+        small.save(file, "PNG")
+        return file.getvalue()
+
     def with_labels(self, y: ArrayLike | None) -> Dataset:
         """The same examples with other labels."""
         other = replace(self, y=None if y is None else label_vector(y))
@@ -95,7 +127,10 @@ def in_memory(X: ArrayLike, y: ArrayLike | None, source: str = "arrays") -> Data
     """A dataset of arrays as they are; rows are named by their numbers."""
     if isinstance(X, np.ma.MaskedArray):
         raise DataError("X is a masked array. Leave the masked rows out, or fill the values.")
-    matrix = np.asarray(X)
+    try:
+        matrix = np.asarray(X)
+    except (TypeError, ValueError, OverflowError):  # as_matrix says what is wrong
+        matrix = as_matrix(X)
     if matrix.ndim < 2 or matrix.dtype.kind not in "buif":
         matrix = as_matrix(X)
     if len(matrix) == 0:

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cgscore.data import arrays, bundled, tables
+from cgscore.data import arrays, arrow, bundled, cifar, delimited, folders, idx, objects, tables
 from cgscore.data.dataset import Dataset, in_memory
-from cgscore.errors import OptionError, SourceError
+from cgscore.errors import LabelError, OptionError, SourceError
+from cgscore.execution.progress import Listener, reporter
 
 Reader = Callable[[Path, dict[str, Any]], Dataset]
 
 _BY_SUFFIX: dict[str, Reader] = {
     ".npz": arrays.read_npz,
     ".npy": arrays.read_npy,
-    ".csv": tables.read_csv,
-    ".tsv": tables.read_csv,
-    ".csv.gz": tables.read_csv,
-    ".tsv.gz": tables.read_csv,
+    ".csv": delimited.read_csv,
+    ".tsv": delimited.read_csv,
+    ".csv.gz": delimited.read_csv,
+    ".tsv.gz": delimited.read_csv,
+    ".parquet": arrow.read_parquet,
+    ".pq": arrow.read_parquet,
+    ".feather": arrow.read_feather,
+    ".arrow": arrow.read_feather,
+}
+_FOLDERS: tuple[tuple[Callable[[Path], bool], Reader], ...] = (
+    (idx.is_idx_folder, idx.read_folder),
+    (cifar.is_cifar_folder, cifar.read_folder),
+    (arrow.is_saved_dataset, arrow.read_saved_dataset),
+    (lambda folder: True, folders.read_folder),
+)
+
+_TABLE = ("label_column", "id_column", "preprocess")
+_IMAGES = ("resize", "skip_bad")
+_SPLITS = ("split",)
+#: Options besides `labels` that each reader heeds; another one given is a mistake.
+_HEEDS: dict[Reader, tuple[str, ...]] = {
+    arrays.read_npz: (),
+    arrays.read_npy: (),
+    delimited.read_csv: _TABLE,
+    arrow.read_parquet: (*_TABLE, *_IMAGES, "image_column"),
+    arrow.read_feather: (*_TABLE, *_IMAGES, "image_column"),
+    arrow.read_saved_dataset: (*_TABLE, *_IMAGES, *_SPLITS, "image_column"),
+    idx.read_folder: _SPLITS,
+    idx.read_images: (),
+    cifar.read_folder: (*_SPLITS, "label_column"),
+    folders.read_folder: (*_SPLITS, *_IMAGES),
 }
 
 PREPROCESS = ("auto", "none", "table")
@@ -30,28 +58,46 @@ def read(
     *,
     labels: Any = None,
     label_column: str | None = None,
+    image_column: str | None = None,
     id_column: str | None = None,
+    split: str | None = None,
+    resize: str | int | Sequence[int] | None = None,
+    skip_bad: bool = False,
     preprocess: str = "auto",
+    progress: bool | Listener | None = None,
 ) -> Dataset:
     """A `Dataset` from a path, a named source or an object in memory.
 
     Parameters
     ----------
     source : str, Path or object
-        ``.npz`` (arrays ``X`` and ``y``), ``.npy`` (with `labels`), ``.csv`` or ``.tsv`` (also
-        gzipped), ``sklearn:NAME`` for the data that ship with scikit-learn, a numpy array, a
-        pandas data frame, or a `Dataset`, which comes back with the `labels` given.
+        A file: ``.npz`` (arrays ``X`` and ``y``), ``.npy`` (with `labels`), ``.csv`` or ``.tsv``
+        (also gzipped), ``.parquet``, ``.feather``, an IDX images file. A folder: of class folders
+        of images, of IDX files, of CIFAR-10 or CIFAR-100 batches, or a saved Hugging Face dataset.
+        ``sklearn:NAME`` for the data that ship with scikit-learn. An object: numpy array, pandas
+        data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Hugging Face
+        dataset, or a `Dataset`, which comes back with the `labels` given.
     labels : path or array, optional
         Labels kept apart from the inputs: a ``.npy`` file, a text file with one label a line,
         or an array.
     label_column : str, optional
         Column that holds the labels of a table; ``label`` or ``target`` by default.
+    image_column : str, optional
+        Column that holds encoded images; by default the one with a field ``bytes``.
     id_column : str, optional
         Column that names the rows of a table; ``id`` by default, if there is one without repeats.
+    split : str, optional
+        Which part to read where there are several: ``train`` (by default), ``test``, ...
+    resize : int, (width, height) or text, optional
+        Size to bring all images to: ``32`` or ``"64x48"``.
+    skip_bad : bool
+        Leave unreadable images out, and say so in `Dataset.notes`, instead of raising.
     preprocess : {"auto", "none", "table"}
         ``table`` standardises numeric columns, encodes text columns one-hot and adds a constant
         column. ``none`` takes numbers as they are. ``auto`` is ``table`` for tables (files, data
-        frames that contain their label column) and ``none`` for arrays.
+        frames that contain their label column) and ``none`` for everything else.
+    progress : bool or function, optional
+        Who hears of the decoding of images, as for `cgscore.score`.
 
     Raises
     ------
@@ -65,61 +111,111 @@ def read(
     options = {
         "labels": labels,
         "label_column": label_column,
+        "image_column": image_column,
         "id_column": id_column,
+        "split": split,
+        "resize": resize,
+        "skip_bad": skip_bad,
         "preprocess": preprocess,
     }
     if isinstance(source, Dataset):
         return source if labels is None else source.with_labels(_labels(labels))
-    if isinstance(source, str) and source.startswith("sklearn:"):
-        dataset = bundled.read_sklearn(source, options)
-    elif isinstance(source, str | Path):
-        dataset = _read_path(Path(source), options)
-    elif tables.is_frame(source):
-        dataset = tables.from_frame(source, options)
-    else:
-        dataset = in_memory(source, None)
+    dataset = _read(source, {**options, "progress": reporter(progress)})
     if labels is not None:
         dataset = dataset.with_labels(_labels(labels))
-    kept = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in options.items()
-        if value is not None and not (name == "labels" and not isinstance(value, str | Path))
+    elif dataset.y is not None:
+        dataset = dataset.with_labels(dataset.y)
+    if dataset.y is not None and len(dataset.y) != len(dataset):
+        raise LabelError(
+            f"{dataset.source}: {len(dataset.y):,} labels for {len(dataset):,} examples. "
+            "Expected one each."
+        )
+    return replace(dataset, options=_repeatable(options))
+
+
+def _read(source: Any, options: dict[str, Any]) -> Dataset:
+    if isinstance(source, str) and source.startswith("sklearn:"):
+        _refuse_unheeded(source, options, ("preprocess",))
+        return bundled.read_sklearn(source, options)
+    if isinstance(source, str | Path):
+        return _read_path(Path(source), options)
+    if tables.is_frame(source):
+        return tables.from_frame(source, options)
+    if arrow.is_hugging_face(source):
+        return arrow.from_hugging_face(source, options)
+    if type(source).__module__.startswith("pyarrow"):
+        return arrow.from_table(source, options)
+    if objects.is_sparse(source):
+        return objects.from_sparse(source)
+    if objects.is_torch(source):
+        return objects.from_torch(source)
+    return in_memory(source, None)
+
+
+def _repeatable(options: dict[str, Any]) -> dict[str, Any]:
+    """Those options that can be kept in a file and given again."""
+    plain = {
+        name: str(value) if isinstance(value, Path) else value for name, value in options.items()
     }
-    return replace(dataset, options=kept)
+    if not isinstance(plain["labels"], str):
+        plain["labels"] = None
+    if isinstance(plain["resize"], Sequence) and not isinstance(plain["resize"], str):
+        plain["resize"] = list(plain["resize"])
+    return {
+        name: value for name, value in plain.items() if value is not None and value is not False
+    }
 
 
 def _labels(labels: Any) -> Any:
-    return arrays.read_labels(labels) if isinstance(labels, str | Path) else labels
+    if isinstance(labels, str | Path):
+        return arrays.read_labels(labels)
+    return objects.as_array(labels) if objects.is_torch(labels) else labels
 
 
 def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
-    if not path.exists():
-        raise SourceError(f"{path} does not exist.{_similar(path)}")
-    if path.is_dir():
-        raise SourceError(f"{path} is a folder. This version reads {_known()}.")
-    suffixes = "".join(path.suffixes[-2:]).lower()
-    reader = _BY_SUFFIX.get(suffixes) or _BY_SUFFIX.get(path.suffix.lower())
-    if reader is None:
-        raise SourceError(f"{path} has a name that no reader knows. This version reads {_known()}.")
     try:
+        if not path.exists():
+            link = " It is a link to nothing." if path.is_symlink() else _similar(path)
+            raise SourceError(f"{path} does not exist.{link}")
+        reader = _reader(path)
+        _refuse_unheeded(path, options, _HEEDS[reader])
         dataset = reader(path, options)
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if len(dataset) == 0:
-        raise SourceError(f"{path} holds no examples.")
     return replace(dataset, source=str(path))
 
 
-def _known() -> str:
-    return ", ".join(sorted(_BY_SUFFIX)) + " and sklearn:NAME"
+def _refuse_unheeded(source: object, options: dict[str, Any], heeded: tuple[str, ...]) -> None:
+    for name in ("label_column", "image_column", "id_column", "split", "resize", "skip_bad"):
+        if options[name] not in (None, False) and name not in heeded:
+            raise OptionError(f"{name}={options[name]!r} means nothing for {source}. Leave it out.")
+    if options["preprocess"] == "table" and "preprocess" not in heeded:
+        raise OptionError(f"preprocess='table' means nothing for {source}, which is no table.")
+
+
+def _reader(path: Path) -> Reader:
+    if path.is_dir():
+        return next(reader for fits, reader in _FOLDERS if fits(path))
+    if idx.is_idx_name(path.name):
+        return idx.read_images
+    suffixes = "".join(path.suffixes[-2:]).lower()
+    reader = _BY_SUFFIX.get(suffixes) or _BY_SUFFIX.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(sorted(_BY_SUFFIX))
+        raise SourceError(
+            f"{path} has a name that no reader knows. Known are {known}, IDX files, folders of "
+            "images, and sklearn:NAME."
+        )
+    return reader
 
 
 def _similar(path: Path) -> str:
     """A hint when a file of nearly that name is there."""
     import difflib
 
-    if not path.parent.is_dir():
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
         return ""
-    names = [entry.name for entry in path.parent.iterdir()]
     close = difflib.get_close_matches(path.name, names, n=1)
     return f" Did you mean {path.parent / close[0]}?" if close else ""

@@ -1,4 +1,4 @@
-"""Tables: CSV files and data frames, and how their columns become numbers.
+"""Tables: which column holds what, and how columns become numbers.
 
 ``preprocess="table"`` standardises numeric and boolean columns to mean 0 and deviation 1, encodes
 text columns one-hot, and appends a column of ones. Without the last, scaling rows to unit norm
@@ -7,13 +7,13 @@ would discard the magnitude of rows with few columns.
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.bounded import refuse_size
 from cgscore.data.dataset import Dataset
 from cgscore.errors import DataError, LabelError, SourceError
 
@@ -24,49 +24,6 @@ LABEL_COLUMNS = ("label", "target")
 ID_COLUMN = "id"
 _TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 MOST_CATEGORIES = 1000  # a text column with more values than this is not a category
-
-
-def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
-    """A CSV or TSV file with a header line; the delimiter is read off the header."""
-    import pyarrow as pa
-    import pyarrow.csv
-
-    header = _header(path)
-    size = max(1 << 20, min(path.stat().st_size * 20, (1 << 31) - 1))
-    try:
-        table = pyarrow.csv.read_csv(
-            path,
-            # one block, so that the type of a column follows from all of its values
-            read_options=pyarrow.csv.ReadOptions(block_size=size, use_threads=False),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=_delimiter(header)),
-        )
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
-        reason = str(error).splitlines()[0].removeprefix("CSV parse error: ")
-        raise SourceError(f"{path} is not a table in CSV format: {reason}") from error
-    (name, times), *_ = Counter(table.column_names).most_common(1)
-    if times > 1:
-        raise SourceError(f"{path} has more than one column {name!r}. Rename one.")
-    return from_frame(table.to_pandas(), {**options, "labels_inside": True}, str(path))
-
-
-def _header(path: Path) -> str:
-    import gzip
-    import zlib
-
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            header = file.readline(1 << 16).decode("utf-8-sig")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise SourceError(f"{path} is not a complete gzip file ({error}).") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not text in UTF-8, so not a CSV file.") from error
-    if not header.strip():
-        raise SourceError(f"{path} is empty. Expected a header line and one line per example.")
-    return header
-
-
-def _delimiter(header: str) -> str:
-    return max(",;\t|", key=lambda mark: (header.count(mark), mark == ","))
 
 
 def is_frame(source: Any) -> bool:
@@ -84,31 +41,59 @@ def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
     preprocess = options["preprocess"]
-    table = preprocess == "table" or (preprocess == "auto" and label is not None)
-    notes: tuple[str, ...] = ()
+    table = preprocess == "table" or (
+        preprocess == "auto" and (label is not None or bool(options.get("labels_inside")))
+    )
+    notes: list[str] = []
     y = None
     if label is not None:
         y = _labels(frame[label], label, source)
         frame = frame.drop(columns=[label])
-    ids: NDArray[Any] = np.arange(len(frame))
-    name = options["id_column"]
-    if name is not None and name not in frame:
-        raise SourceError(f"{source} has no column {name!r}. {_columns(frame)}")
-    if name is None and table and ID_COLUMN in frame:
-        if frame[ID_COLUMN].is_unique:
-            name = ID_COLUMN
-            notes = (f"column {ID_COLUMN!r} names the rows and is not an input",)
-        else:
-            notes = (f"column {ID_COLUMN!r} repeats values, so it is an input like the others",)
-    if name is not None:
-        if not frame[name].is_unique or frame[name].isna().any():
-            raise DataError(
-                f"{source}: column {name!r} has repeated or missing values, so it cannot name rows."
-            )
-        ids = frame[name].to_numpy()
-        frame = frame.drop(columns=[name])
+    elif table:  # labels come from elsewhere; a column of them would give the answer away
+        found = [name for name in LABEL_COLUMNS if name in frame]
+        frame = frame.drop(columns=found)
+        notes += [f"column {name!r} is left out: the labels come from elsewhere" for name in found]
+    frame, ids, note = _split_ids(frame, options["id_column"], label, source, guess=table)
     X, preprocessing, more = encode(frame, source, preprocess=table)
-    return Dataset(X, y, ids, source=source, preprocessing=preprocessing, notes=notes + more)
+    return Dataset(
+        X,
+        y,
+        ids,
+        source=source,
+        preprocessing=preprocessing,
+        notes=(*notes, *note, *more),
+    )
+
+
+def _split_ids(
+    frame: pd.DataFrame, name: Any, label: Any, source: str, *, guess: bool
+) -> tuple[pd.DataFrame, NDArray[Any], tuple[str, ...]]:
+    """The frame without the column that names its rows, the names, and what was guessed."""
+    note: tuple[str, ...] = ()
+    if name is None and guess:
+        name, note = _guess_ids(frame)
+    if name is None:
+        return frame, np.arange(len(frame)), note
+    if name not in frame:
+        if name == label:
+            raise SourceError(f"{source}: column {name!r} holds the labels; it cannot name rows.")
+        raise SourceError(f"{source} has no column {name!r}. {columns_in_words(frame.columns)}")
+    if not frame[name].is_unique or frame[name].isna().any():
+        raise DataError(
+            f"{source}: column {name!r} has repeated or missing values, so it cannot name rows."
+        )
+    return frame.drop(columns=[name]), frame[name].to_numpy(), note
+
+
+def _guess_ids(frame: pd.DataFrame) -> tuple[Any, tuple[str, ...]]:
+    first = frame.columns[0] if frame.shape[1] else None
+    if first in ("", "Unnamed: 0") and (frame[first].to_numpy() == np.arange(len(frame))).all():
+        return first, ("the unnamed first column counts the rows and is not an input",)
+    if ID_COLUMN not in frame:
+        return None, ()
+    if frame[ID_COLUMN].is_unique and not frame[ID_COLUMN].isna().any():
+        return ID_COLUMN, (f"column {ID_COLUMN!r} names the rows and is not an input",)
+    return None, (f"column {ID_COLUMN!r} repeats values, so it is an input like the others",)
 
 
 def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> Any:
@@ -116,7 +101,9 @@ def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> 
     if name is not None:
         if name in frame:
             return name
-        raise SourceError(f"{source} has no column {name!r}. {_columns(frame)}")
+        raise SourceError(
+            f"{source} has no column {name!r}. {columns_in_words(list(frame.columns))}"
+        )
     if options["labels"] is not None:
         return None
     for candidate in LABEL_COLUMNS:
@@ -125,13 +112,14 @@ def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> 
     if not options.get("labels_inside"):
         return None
     raise SourceError(
-        f"{source} has no column 'label' or 'target'. {_columns(frame)} "
+        f"{source} has no column 'label' or 'target'. {columns_in_words(list(frame.columns))} "
         f"Say which one: --label-column {frame.columns[-1]}"
     )
 
 
-def _columns(frame: pd.DataFrame) -> str:
-    return f"Its columns are {_some(list(frame.columns))}."
+def columns_in_words(names: Iterable[Any]) -> str:
+    """The columns there are, for error messages."""
+    return f"Its columns are {_some(list(names))}."
 
 
 def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:
@@ -176,11 +164,12 @@ def encode(
 
     numbers = _numbers(frame.loc[:, numeric], source).astype(np.float64)
     varies = (numbers != numbers[:1]).any(axis=0)
-    mixed = np.array([text[name].nunique() > 1 for name in text], dtype=bool)
+    mixed = np.array([text[name].astype(str).nunique() > 1 for name in text], dtype=bool)
     constant = [*frame.columns[numeric][~varies], *text.columns[~mixed]]
     parts = [np.ones((len(frame), 1))]
     if mixed.any():
         words = text.loc[:, mixed].astype(str)
+        refuse_size(f"{source}, encoded one-hot,", 8 * len(words) * int(words.nunique().sum()))
         parts.insert(0, OneHotEncoder(sparse_output=False).fit_transform(words))
     if varies.any():
         parts.insert(0, StandardScaler().fit_transform(numbers[:, varies]))
@@ -230,7 +219,15 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
         raise DataError(
             f"{source}: column {name!r} holds dates or times. Turn it into numbers or remove it."
         )
-    count = column.astype(str).nunique()
+    words = column.astype(str)
+    numbers = pd.to_numeric(words, errors="coerce").notna().to_numpy()
+    if numbers.mean() > 0.5:  # a typing error would make categories of all numbers
+        row = int(np.argmin(numbers))
+        raise DataError(
+            f"{source}: column {name!r} holds numbers, but row {row} (counted from 0) has "
+            f"{column.iloc[row]!r}. Correct such values or remove the column."
+        )
+    count = words.nunique()
     if count > MOST_CATEGORIES:
         raise DataError(
             f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "

@@ -17,7 +17,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-def parse_bytes(amount: int | float | str, name: str = "memory_limit") -> int:
+def parse_bytes(amount: object, name: str = "memory_limit") -> int:
     """Bytes from a number or a text such as ``"4GB"`` or ``"512 MiB"``."""
     if isinstance(amount, str):
         match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", amount.lower())
@@ -25,7 +25,7 @@ def parse_bytes(amount: int | float | str, name: str = "memory_limit") -> int:
             raise OptionError(f"{name}={amount!r} is not a size. Write it like 4GB or 512MiB.")
         number, unit, binary = match.groups()
         amount = float(number) * (_BINARY[unit] if binary and unit else _UNITS[unit])
-    if not amount > 0:
+    if not isinstance(amount, int | float) or not 0 < amount < float("inf"):
         raise OptionError(f"{name}={amount!r} is not a size. Expected a positive number of bytes.")
     return int(amount)
 

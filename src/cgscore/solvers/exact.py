@@ -235,7 +235,7 @@ def _form(
 
     sums = np.zeros(n)
     with (
-        progress.phase("kernel", n * (n + 1) / 2) as advance,
+        progress.phase("kernel", n * n / 2) as advance,
         one_blas_thread(),  # the pool below uses the cores
         ThreadPoolExecutor(cores()) as pool,
     ):

@@ -1,0 +1,104 @@
+"""A folder with one folder of images per class.
+
+``photos/cat/1.jpg`` is an example of class ``cat`` named ``cat/1.jpg``. Folders may be nested: the
+first folder names the class. If all folders are called ``train``, ``test`` or ``val``, they are
+splits, and one is read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cgscore.data.dataset import Dataset
+from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, skipped_note
+from cgscore.errors import LabelError, SourceError
+
+SPLITS = ("train", "test", "val", "valid", "validation")
+_MOST = 20_000_000  # files looked at before giving up
+
+
+def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+    """The images below a folder, labelled by the folder they are in."""
+    root, notes = _split(folder, options["split"])
+    paths = _images(root)
+    if not paths:
+        raise SourceError(
+            f"{root} holds no images ({', '.join(SUFFIXES)}) in folders, one folder per class."
+        )
+    # names that are not Unicode are shown with escapes
+    names = [
+        os.fsencode(path.relative_to(root).as_posix()).decode("utf-8", "backslashreplace")
+        for path in paths
+    ]
+    loose = [name for name in names if "/" not in name]
+    if loose and options["labels"] is None:
+        raise LabelError(
+            f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
+            "Expected one folder per class, or --labels FILE."
+        )
+    size = 256
+
+    def chunks() -> Any:
+        return (paths[i : i + size] for i in range(0, len(paths), size))
+
+    decoded = decode_all(
+        chunks,
+        lambda i: str(paths[i]),
+        len(paths),
+        resize=parse_size(options["resize"]),
+        skip_bad=options["skip_bad"],
+        progress=options["progress"],
+    )
+    kept = decoded.kept
+    y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
+    return Dataset(
+        decoded.pixels,
+        None if y is None else y.astype(object),
+        np.array([names[i] for i in kept], dtype=object),
+        image=True,
+        pictures=lambda i: picture(paths[kept[i]]),
+        notes=notes + skipped_note(decoded.bad, lambda i: names[i]),
+    )
+
+
+def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
+    inside = {entry.name for entry in folder.iterdir() if entry.is_dir()}
+    if split is not None:
+        if split not in inside:
+            there = ", ".join(sorted(inside)[:12])
+            raise SourceError(f"{folder} has no split {split!r}. Its folders are {there}.")
+        return folder / split, ()
+    found = [name for name in SPLITS if name in inside]
+    if found and inside <= set(SPLITS):
+        others = [name for name in found if name != found[0]]
+        note = f"split {found[0]} read" + (f"; there is also {', '.join(others)}" if others else "")
+        return folder / found[0], (note,)
+    return folder, ()
+
+
+def _images(root: Path) -> list[Path]:
+    """Image files below a folder, in the order of their names; no link leads out of it."""
+    inside, found, seen = root.resolve(), [], 0
+    for parent, folders, files in os.walk(root):
+        folders.sort()
+        seen += len(files)
+        if seen > _MOST:
+            raise SourceError(f"{root} holds more than {_MOST:,} files.")
+        for name in sorted(files + [one for one in folders if (Path(parent) / one).is_symlink()]):
+            path = Path(parent) / name
+            if path.is_symlink() and not _leads_inside(path, inside):
+                raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
+            if path.suffix.lower() in SUFFIXES and path.is_file():
+                found.append(path)
+    return found
+
+
+def _leads_inside(link: Path, folder: Path) -> bool:
+    try:
+        return link.resolve(strict=True).is_relative_to(folder)
+    except (OSError, RuntimeError):  # to nothing, or in a circle
+        return False

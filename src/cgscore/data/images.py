@@ -1,0 +1,340 @@
+"""Encoded images to one array of pixels, on all cores.
+
+All images of a dataset have one size and one kind: ``grey`` (n, h, w) of bytes, ``deep`` grey of 16
+bits (n, h, w), or ``colour`` (n, h, w, 3) of bytes. Grey among colour becomes colour, 16 bits among
+8 are scaled down, an alpha channel is dropped, palettes are looked up. Pixels stay as they are
+until the kernel needs floats.
+
+Images are decoded in worker processes, in order and chunk by chunk, into the array that is
+returned; beside it only a few chunks exist. Small datasets are decoded in this process.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.bounded import refuse_size
+from cgscore.errors import DataError, OptionError, SourceError
+from cgscore.execution.machine import cores
+from cgscore.execution.progress import Progress
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Kind = Literal["grey", "deep", "colour"]
+Encoded = bytes | Path
+Size = tuple[int, int]  # width and height
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+LARGEST = 50_000_000  # pixels in one image; a header may claim any number
+
+_CHUNK = 256  # images per task
+_WORTH_WORKERS = 2000  # images from which starting worker processes pays
+_DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I")
+_GREY = ("1", "L", "LA", "La")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Pixels of the images that could be read, and what became of the others.
+
+    Attributes
+    ----------
+    pixels : (m, h, w) or (m, h, w, 3) array
+        The images that could be read, in order.
+    kept : (m,) array
+        Their positions among all images.
+    bad : dict
+        Position -> what was wrong, for the images left out.
+    """
+
+    pixels: NDArray[Any]
+    kept: NDArray[np.intp]
+    bad: dict[int, str]
+
+
+def parse_size(text: str | int | Sequence[int] | None) -> Size | None:
+    """Width and height from ``32``, ``"32"``, ``"64x48"`` or a pair."""
+    if text is None:
+        return None
+    parts = text.lower().split("x") if isinstance(text, str) else text
+    try:
+        numbers = [int(one) for one in ([parts] if isinstance(parts, int) else parts)]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) not in (1, 2) or min(numbers, default=0) < 1:
+        raise OptionError(f"resize={text!r} is not a size. Write it like 32 or 64x48.")
+    width, height = numbers * 2 if len(numbers) == 1 else numbers
+    return width, height
+
+
+def decode_all(
+    chunks: Callable[[], Iterable[list[Encoded]]],
+    names: Callable[[int], str],
+    count: int,
+    *,
+    resize: Size | None,
+    skip_bad: bool,
+    progress: Progress,
+) -> Decoded:
+    """Every image of a dataset as one array.
+
+    Parameters
+    ----------
+    chunks : function
+        Gives the encoded images in order, in lists of any length; called again if the first
+        pass finds that grey images are followed by colour ones.
+    names : function
+        The name of the image at a position, for messages.
+    count : int
+        Number of images.
+    resize : (width, height), optional
+        Size to bring every image to.
+    skip_bad : bool
+        Leave unreadable images out instead of raising.
+    """
+    kind: Kind | None = None
+    for _ in range(3):  # at most grey after deep, then colour after grey
+        try:
+            return _decode_as(chunks(), names, count, kind, resize, skip_bad, progress)
+        except _OtherKind as found:  # noqa: PERF203
+            kind = found.kind
+    raise RuntimeError("the kinds of images do not settle; this is a fault in cgscore")
+
+
+class _OtherKind(Exception):
+    """An image is of a kind that the array so far cannot hold."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def _decode_as(
+    chunks: Iterable[list[Encoded]],
+    names: Callable[[int], str],
+    count: int,
+    kind: Kind | None,
+    resize: Size | None,
+    skip_bad: bool,
+    progress: Progress,
+) -> Decoded:
+    pixels: NDArray[Any] | None = None
+    size = resize
+    sizes: Counter[Size] = Counter()
+    odd: dict[Size, int] = {}  # a position for each size that occurs
+    bad: dict[int, str] = {}
+    done = kept = 0
+    positions = np.empty(count, dtype=np.intp)
+    with progress.phase("reading", count) as advance:
+        for results in _work(_cut(chunks), count, kind, size):
+            for found in results:
+                position, done = done, done + 1
+                if isinstance(found, str):
+                    if not skip_bad:
+                        raise SourceError(
+                            f"{names(position)} {found}. Leave such images out and go on: "
+                            "--skip-bad (Python: skip_bad=True)"
+                        )
+                    bad[position] = found
+                    continue
+                image, image_kind = found
+                this = (image.shape[1], image.shape[0])
+                sizes[this] += 1
+                odd.setdefault(this, position)
+                if size is None:
+                    size = this
+                if this != size:
+                    continue  # reported with all others below
+                kind = _common(kind, image_kind, first=pixels is None)
+                if pixels is None:
+                    pixels = _room(names(position), count, size, kind)
+                pixels[kept] = _as_kind(image, image_kind, kind)
+                positions[kept] = position
+                kept += 1
+            advance(len(results))
+    if len(sizes) > 1:
+        raise DataError(_mixed(sizes, odd, names))
+    if pixels is None or kept == 0:
+        raise DataError(f"None of the {count:,} images could be read." if count else "No images.")
+    if kept < count:
+        pixels = pixels[:kept].copy()
+    return Decoded(pixels, positions[:kept], bad)
+
+
+def _common(kind: Kind | None, found: Kind, *, first: bool) -> Kind:
+    """The kind that holds both; if the array must change for it, start again."""
+    if kind is None or kind == found:
+        return found
+    wider: Kind = "colour" if "colour" in (kind, found) else "grey"
+    if wider != kind and not first:
+        raise _OtherKind(wider)
+    return wider
+
+
+def _room(name: str, count: int, size: Size, kind: Kind) -> NDArray[Any]:
+    shape = (count, size[1], size[0], *((3,) if kind == "colour" else ()))
+    dtype = np.dtype(np.uint16 if kind == "deep" else np.uint8)
+    refuse_size(f"A dataset of {count:,} images like {name}", int(np.prod(shape)) * dtype.itemsize)
+    return np.empty(shape, dtype)
+
+
+def _as_kind(image: NDArray[Any], found: Kind, kind: Kind) -> NDArray[Any]:
+    if found == kind:
+        return image
+    if found == "deep":
+        image = (image >> 8).astype(np.uint8)
+    return image if kind == "grey" else np.repeat(image[:, :, None], 3, axis=2)
+
+
+def _cut(chunks: Iterable[list[Encoded]]) -> Iterator[list[Encoded]]:
+    """Lists of any length in pieces of `_CHUNK`."""
+    for chunk in chunks:
+        for start in range(0, len(chunk), _CHUNK):
+            yield chunk[start : start + _CHUNK]
+
+
+def _work(
+    chunks: Iterator[list[Encoded]], count: int, kind: Kind | None, size: Size | None
+) -> Iterator[list[tuple[NDArray[Any], Kind] | str]]:
+    """Decoded chunks in order, from worker processes if there are many images."""
+    if count < _WORTH_WORKERS or cores() == 1:
+        for chunk in chunks:
+            yield decode_chunk(chunk, size)
+        return
+    from joblib import Parallel, delayed
+
+    # loky's workers do not import the user's main module, so scripts need no guard
+    workers = Parallel(n_jobs=cores(), return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
+    yield from (
+        _unpacked(*one) for one in workers(delayed(_packed)(chunk, size) for chunk in chunks)
+    )
+
+
+def _packed(chunk: list[Encoded], size: Size | None) -> tuple[Any, Any]:
+    """`decode_chunk` with equal images stacked, which is quicker to send between processes."""
+    found = decode_chunk(chunk, size)
+    alike = {(one[0].shape, one[1]) for one in found if not isinstance(one, str)}
+    if len(alike) == 1 and not any(isinstance(one, str) for one in found):
+        return np.stack([one[0] for one in found]), found[0][1]
+    return None, found
+
+
+def _unpacked(stack: Any, rest: Any) -> list[tuple[NDArray[Any], Kind] | str]:
+    return rest if stack is None else [(image, rest) for image in stack]
+
+
+def decode_chunk(
+    chunk: list[Encoded], resize: Size | None
+) -> list[tuple[NDArray[Any], Kind] | str]:
+    """Pixels and kind of each image, or what is wrong with it."""
+    return [_decode_or_say(one, resize) for one in chunk]
+
+
+def _decode_or_say(content: Encoded, resize: Size | None) -> tuple[NDArray[Any], Kind] | str:
+    try:
+        return decode(content, resize)
+    except SourceError as error:
+        return str(error)
+
+
+def decode(content: Encoded, resize: Size | None = None) -> tuple[NDArray[Any], Kind]:
+    """Pixels and kind of one image."""
+    with _opened(content) as image:
+        kind: Kind = "deep" if image.mode in _DEEP else "grey" if image.mode in _GREY else "colour"
+        return np.asarray(_converted(image, kind, resize)), kind
+
+
+def picture(content: Encoded) -> Image:
+    """One image as Pillow's object, for thumbnails."""
+    with _opened(content) as image:
+        if image.mode in _DEEP:
+            from PIL import Image as pil
+
+            return pil.fromarray((np.asarray(image.convert("I")) >> 8).astype(np.uint8))
+        return image.convert("L" if image.mode in _GREY else "RGB")
+
+
+def _converted(image: Image, kind: Kind, resize: Size | None) -> Image | NDArray[Any]:
+    if kind == "deep":
+        if resize and image.size != resize:
+            image = image.convert("F").resize(resize)
+        deep: NDArray[Any] = np.clip(np.asarray(image), 0, 65535).astype(np.uint16)
+        return deep
+    wanted = "L" if kind == "grey" else "RGB"
+    if image.mode == "P" and "transparency" in image.info:
+        image = image.convert("RGBA")
+    if image.mode != wanted:
+        image = image.convert(wanted)
+    return image.resize(resize) if resize and image.size != resize else image
+
+
+class _opened:
+    """A context with the decoded image of hostile bytes; every failure is a `SourceError`."""
+
+    def __init__(self, content: Encoded) -> None:
+        self._content = content
+        self._image: Any = None
+
+    def __enter__(self) -> Image:
+        import PIL
+        from PIL import Image as pil
+
+        source = self._content if isinstance(self._content, Path) else io.BytesIO(self._content)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # odd metadata; size is checked below
+                self._image = pil.open(source, formats=FORMATS)
+                width, height = self._image.size
+                if width * height > LARGEST:
+                    raise SourceError(f"claims {width:,} x {height:,} pixels, too many to be real")
+                self._image.load()
+        except PIL.UnidentifiedImageError as error:
+            self.__exit__()
+            raise SourceError(f"is not an image ({'/'.join(FORMATS)})") from error
+        except SourceError:
+            self.__exit__()
+            raise
+        except MemoryError as error:
+            self.__exit__()
+            raise SourceError("is too large to decode") from error
+        except Exception as error:  # decoders of damaged files raise nearly anything
+            self.__exit__()
+            raise SourceError(f"cannot be decoded ({error})") from error
+        return self._image  # type: ignore[no-any-return]
+
+    def __exit__(self, *_: object) -> None:
+        if self._image is not None:
+            self._image.close()
+
+
+def _mixed(sizes: Counter[Size], odd: dict[Size, int], names: Callable[[int], str]) -> str:
+    parts = [
+        f"{count:,} of {width} x {height} (such as {names(odd[width, height])})"
+        for (width, height), count in sizes.most_common(4)
+    ]
+    more = f", and {len(sizes) - 4} more sizes" if len(sizes) > 4 else ""
+    width, height = sizes.most_common(1)[0][0]
+    return (
+        f"The images have {len(sizes)} different sizes: {', '.join(parts)}{more}. Bring them to "
+        f"one size: --resize {width}x{height} (Python: resize=({width}, {height}))"
+    )
+
+
+def skipped_note(bad: dict[int, str], names: Callable[[int], str]) -> tuple[str, ...]:
+    """What `skip_bad` left out, in words."""
+    if not bad:
+        return ()
+    parts = [f"{names(i)} {problem}" for i, problem in list(bad.items())[:20]]
+    more = f"; and {len(bad) - 20:,} more" if len(bad) > 20 else ""
+    return (f"{len(bad):,} unreadable images left out: {'; '.join(parts)}{more}",)
