@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import refuse_size
+from cgscore.data.bounded import reading, refuse_size
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import Encoded, decode_all, parse_size, picture, skipped_note
 from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame
@@ -69,15 +69,11 @@ class Rows:
 
 def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
     """A Parquet file, read by row groups."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
-            _refuse_claims(path, file.metadata)
-            return from_rows(_parquet_rows(path, file), options, lambda: _reopened(path))
-    except (pa.ArrowException, OSError) as error:
-        raise SourceError(f"{path} is not a complete Parquet file: {_first_line(error)}") from error
+    with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
+        _refuse_claims(path, file.metadata)
+        return from_rows(_parquet_rows(path, file), options, lambda: _reopened(path))
 
 
 def _parquet_rows(path: Path, file: Any) -> Rows:
@@ -109,13 +105,10 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
     """A Feather file (version 2, which is an Arrow file)."""
     import pyarrow as pa
 
-    try:
-        with pa.memory_map(str(path)) as source:
-            table = pa.ipc.open_file(source).read_all()
-            table.validate(full=True)
-            return from_table(table, options, str(path))
-    except (pa.ArrowException, OSError) as error:
-        raise SourceError(f"{path} is not a Feather file: {_first_line(error)}") from error
+    with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
+        table = pa.ipc.open_file(source).read_all()
+        table.validate(full=True)
+        return from_table(table, options, str(path))
 
 
 def from_table(table: Any, options: dict[str, Any], name: str = "arrow table") -> Dataset:
@@ -147,23 +140,19 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     names = [one.get("filename") for one in files] if isinstance(files, list) else []
     if not names or not all(_is_name(name) for name in names):
         raise SourceError(f"{folder / 'state.json'} does not name the data files beside it.")
-    try:
+    with reading(folder, "saved dataset"):
         parts = []
         for name in names:
             with pa.memory_map(str(folder / name)) as source:
                 parts.append(pa.ipc.open_stream(source).read_all())
         table = pa.concat_tables(parts)
         table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
-        raise SourceError(f"{folder} is not a saved dataset: {_first_line(error)}") from error
-    return from_table(table, options, str(folder))
+        return from_table(table, options, str(folder))
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
+    with reading(path, "description of a dataset"):
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise SourceError(f"{path} cannot be read: {_first_line(error)}") from error
     if not isinstance(document, dict):
         raise SourceError(f"{path} does not describe a dataset.")
     return document
@@ -218,7 +207,8 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
         return _lists(rows, options, lists[0], label)
     size = 8 * rows.count * len(names)
     refuse_size(rows.name, size)
-    frame = pa.Table.from_batches(rows.batches(names), rows.schema).to_pandas()
+    whole = pa.Table.from_batches(rows.batches(names), rows.schema)
+    frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
     inside = {**options, "label_column": label, "labels_inside": True}
     return _named(from_frame(frame, inside, rows.name), rows, label)
 
@@ -388,7 +378,3 @@ def _values(column: Any) -> NDArray[Any]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return np.asarray(column.to_numpy())
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]

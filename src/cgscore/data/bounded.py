@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.errors import SourceError
+from cgscore.errors import CGScoreError, SourceError
 from cgscore.execution.machine import available_memory, show_bytes
 
 EXPANSION = 200  # large real data do not shrink more than this
@@ -84,3 +84,22 @@ def gzip_head(path: Path, size: int) -> bytes:
     """The first bytes of a gzip file's content."""
     with _gzip(path) as file:
         return file.read(size)
+
+
+@contextmanager
+def reading(path: object, form: str) -> Iterator[None]:
+    """A context in which a file is decoded; whatever goes wrong is the file's fault.
+
+    Decoders of damaged files raise nearly anything, so nearly anything is caught.
+    """
+    try:
+        yield
+    except CGScoreError:
+        raise
+    except Exception as error:
+        raise SourceError(f"{path} is not a complete {form}: {first_line(error)}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """The gist of an error message of another library."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.bounded import reading
 from cgscore.data.dataset import Dataset
 from cgscore.errors import SourceError
 
@@ -93,16 +94,20 @@ def unpickle(path: Path) -> dict[Any, Any]:
     if path.stat().st_size > _LARGEST:
         raise SourceError(f"{path} is larger than any batch of CIFAR.")
     try:
-        content = _Plain(io.BytesIO(path.read_bytes()), encoding="bytes").load()
-    except SourceError as error:
-        raise SourceError(f"{path}: {error}") from None
-    except RecursionError as error:
-        raise SourceError(f"{path} is not a batch of CIFAR: nested too deeply.") from error
-    except Exception as error:  # a broken pickle can raise nearly anything
-        raise SourceError(f"{path} is truncated or not a batch of CIFAR ({error!r}).") from error
+        with reading(path, "batch of CIFAR"):
+            content = _Plain(io.BytesIO(path.read_bytes()), encoding="bytes").load()
+    except Refused as error:
+        raise SourceError(f"{path} {error}") from None
     if not isinstance(content, dict):
         raise SourceError(f"{path} is not a batch of CIFAR: it holds a {type(content).__name__}.")
-    return {key: one.built() if isinstance(one, _Array) else one for key, one in content.items()}
+    try:
+        return {k: one.built() if isinstance(one, _Array) else one for k, one in content.items()}
+    except Refused as error:
+        raise SourceError(f"{path} {error}") from None
+
+
+class Refused(SourceError):
+    """Something in a pickle that is not a plain value or an array of bytes."""
 
 
 class _Type:
@@ -110,7 +115,7 @@ class _Type:
 
     def __init__(self, name: object, *_: object) -> None:
         if name not in ("u1", b"u1"):
-            raise SourceError(f"holds an array of type {name!r}; expected bytes (u1).")
+            raise Refused(f"holds an array of type {name!r}; expected bytes (u1).")
 
     def __setstate__(self, state: object) -> None:
         """Ignore byte order and alignment: bytes have none."""
@@ -121,12 +126,12 @@ class _Array:
 
     def __setstate__(self, state: object) -> None:
         if not isinstance(state, tuple) or len(state) != 5:
-            raise SourceError("holds an array that numpy did not write.")
+            raise Refused("holds an array that numpy did not write.")
         _, shape, kind, by_columns, content = state
         if not isinstance(kind, _Type) or not isinstance(content, bytes):
-            raise SourceError("holds an array of something other than bytes.")
+            raise Refused("holds an array of something other than bytes.")
         if not isinstance(shape, tuple) or not all(isinstance(one, int) for one in shape):
-            raise SourceError("holds an array without a shape.")
+            raise Refused("holds an array without a shape.")
         self._shape, self._content, self._order = shape, content, "F" if by_columns else "C"
 
     def built(self) -> NDArray[np.uint8]:
@@ -135,7 +140,7 @@ class _Array:
             flat = np.frombuffer(self._content, np.uint8)
             return flat.reshape(self._shape, order="F" if self._order == "F" else "C")
         except (AttributeError, ValueError) as error:
-            raise SourceError(f"an array in it is damaged ({error}).") from error
+            raise Refused(f"holds an array that is damaged ({error}).") from error
 
 
 def _new_array(*_: object) -> _Array:
@@ -155,7 +160,7 @@ class _Plain(pickle._Unpickler):
             return _Type
         if (module, name) == ("_codecs", "encode"):  # how Python 3 writes bytes for Python 2
             return _encode
-        raise SourceError(
+        raise Refused(
             f"asks for {module}.{name}, which could run code. Only arrays of bytes, numbers and "
             "texts are read from pickles."
         )
@@ -163,5 +168,5 @@ class _Plain(pickle._Unpickler):
 
 def _encode(text: object, encoding: object) -> bytes:
     if not isinstance(text, str) or encoding != "latin1":
-        raise SourceError("encodes something that is not bytes.")
+        raise Refused("encodes something that is not bytes.")
     return text.encode("latin1")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.data.bounded import gunzip
+from cgscore.data.bounded import gunzip, reading
 from cgscore.data.dataset import Dataset
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
@@ -34,7 +34,8 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     content = gunzip(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     header = _header(path, content)
     mark = "\t" if ".tsv" in path.name.lower() else _delimiter(header)
-    names = next(csv.reader([header], delimiter=mark))
+    with reading(path, "CSV file"):
+        names = next(csv.reader([header], delimiter=mark))
     wanted = [options["label_column"], options["id_column"], *LABEL_COLUMNS, ID_COLUMN]
     texts = {name: pa.string() for name in wanted if name in names}
     comma = mark == ";" and re.search(rb"\d,\d", content) is not None
@@ -54,7 +55,8 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
         reason = str(error).splitlines()[0].removeprefix("CSV parse error: ")
         raise SourceError(f"{path} is not a table in CSV format: {reason}") from error
     _refuse_columns(path, table)
-    frame = table.to_pandas()
+    with reading(path, "CSV file"):
+        frame = table.to_pandas()
     for name in texts:
         _refuse_open_quote(path, frame[name], name)
         frame[name] = _plain(frame[name])
@@ -63,12 +65,13 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
 
 def _header(path: Path, content: bytes) -> str:
     try:
-        text = content[: 1 << 20].lstrip(b"\r\n").split(b"\n", 1)[0].decode("utf-8-sig")
+        start = content[: 1 << 20].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+        text = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode()
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is not text in UTF-8, so not a CSV file.") from error
     if not text.strip():
         raise SourceError(f"{path} is empty. Expected a header line and one line per example.")
-    return text.rstrip("\r")
+    return text
 
 
 def _delimiter(header: str) -> str:

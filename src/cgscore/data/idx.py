@@ -44,9 +44,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         if entry.name.endswith(("-ubyte", "-ubyte.gz"))
     )
     if not found:
-        raise SourceError(
-            f"{folder} has no file {SPLITS[split]}-images-idx3-ubyte for its {split} split."
-        )
+        raise SourceError(f"{folder} has no {SPLITS[split]}-images-idx3-ubyte, its {split} split.")
     return read_images(found[0], options)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import refuse_size
+from cgscore.data.bounded import first_line, refuse_size
 from cgscore.errors import DataError, OptionError, SourceError
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress
@@ -297,11 +297,16 @@ class _opened:
                 self._image = pil.open(source, formats=FORMATS)
                 width, height = self._image.size
                 if width * height > LARGEST:
-                    raise SourceError(f"claims {width:,} x {height:,} pixels, too many to be real")
+                    raise SourceError(
+                        f"claims {width:,} x {height:,} pixels, more than a real image has"
+                    )
                 self._image.load()
         except PIL.UnidentifiedImageError as error:
             self.__exit__()
             raise SourceError(f"is not an image ({'/'.join(FORMATS)})") from error
+        except pil.DecompressionBombError as error:
+            self.__exit__()
+            raise SourceError("claims more pixels than a real image has") from error
         except SourceError:
             self.__exit__()
             raise
@@ -310,7 +315,7 @@ class _opened:
             raise SourceError("is too large to decode") from error
         except Exception as error:  # decoders of damaged files raise nearly anything
             self.__exit__()
-            raise SourceError(f"cannot be decoded ({error})") from error
+            raise SourceError(f"cannot be decoded ({first_line(error)})") from error
         return self._image  # type: ignore[no-any-return]
 
     def __exit__(self, *_: object) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = ("label", "target")
 ID_COLUMN = "id"
+_INDEX = "__index_level_0__"  # what pandas calls an index without a name in Parquet
 _TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
 MOST_CATEGORIES = 1000  # a text column with more values than this is not a category
 
@@ -89,6 +90,8 @@ def _guess_ids(frame: pd.DataFrame) -> tuple[Any, tuple[str, ...]]:
     first = frame.columns[0] if frame.shape[1] else None
     if first in ("", "Unnamed: 0") and (frame[first].to_numpy() == np.arange(len(frame))).all():
         return first, ("the unnamed first column counts the rows and is not an input",)
+    if _INDEX in frame and frame[_INDEX].is_unique:
+        return _INDEX, ("the index of the data frame that was saved names the rows",)
     if ID_COLUMN not in frame:
         return None, ()
     if frame[ID_COLUMN].is_unique and not frame[ID_COLUMN].isna().any():
