@@ -74,17 +74,60 @@ def test_warnings_go_to_standard_error_and_json_stays_json(tmp_path: Path) -> No
 
 
 def test_info(tmp_path: Path) -> None:
-    table(tmp_path / "t.csv", id=range(60))
+    table(tmp_path / "t.csv", id=range(60), row=range(100, 160))
     text = run("info", "t.csv", cwd=tmp_path).stdout
-    assert "60 examples with 5 numbers each in 3 classes" in text
+    assert "60 examples with 6 numbers each in 3 classes" in text
+    assert "classes   0 20, 1 20, 2 20" in text
+    assert "check     columns that only count the rows are inputs: 4" in text
     assert "exact: about" in text
     document = json.loads(run("info", "t.csv", "--json", cwd=tmp_path).stdout)
     assert document["class_counts"] == {"0": 20, "1": 20, "2": 20}
+    assert document["copies"] == 0
+    assert document["image_size"] is None
     simulated = json.loads(
         run("info", "--simulate", "n=1000000,p=10,classes=2", "--json", cwd=tmp_path).stdout
     )
     assert simulated["methods"]["exact"]["fits"] is False
     assert simulated["methods"]["exact"]["bytes"] > 4e12
+
+
+def test_info_of_suspicious_data(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 4))
+    X[5], X[7], X[:, 3] = X[2], X[2], 1.0
+    y = np.array(["a", "b"] * 5 + ["c", "b"])
+    y[5] = y[2]
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    text = run("info", "d.npz", cwd=tmp_path).stdout
+    assert "repeats   2 rows are identical to earlier ones, 1 of them with another label" in text
+    assert "check     classes with one example only: c" in text
+    assert "check     1 columns are constant: 3" in text
+    np.savez(tmp_path / "d.npz", X=np.zeros((3, 4)), y=[1, 1, 1])
+    text = run("info", "d.npz", cwd=tmp_path).stdout
+    assert "check     y has 1 class (1 everywhere)" in text
+    assert "check     X has rows that are zero" in text
+
+
+@pytest.mark.parametrize("command", ["score", "info"])
+def test_images_at_the_command_line(tmp_path: Path, command: str) -> None:
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for i in range(8):
+        path = tmp_path / "photos" / ["cat", "dog"][i % 2] / f"{i}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 256, (6 + i // 7, 5, 3), dtype=np.uint8)).save(path)
+    (tmp_path / "photos" / "cat" / "bad.png").write_bytes(b"")
+    failed = run(command, "photos", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "bad.png" in failed.stderr
+    assert "--skip-bad" in failed.stderr
+    failed = run(command, "photos", "--skip-bad", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "--resize 5x6" in failed.stderr
+    done = run(command, "photos", "--skip-bad", "--resize", "5x6", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "photos   8 images of 5 x 6 pixels, colour, in 2 classes" in done.stdout
+    assert "note      1 unreadable images left out: cat/bad.png" in done.stdout
 
 
 def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cgscore.data import Dataset
+    from cgscore.data.inspection import Inspection
     from cgscore.result import Scores
 
 P = ParamSpec("P")
@@ -298,6 +299,7 @@ def info(
 ) -> None:
     """Say what the data are and what scoring them would cost here."""
     import cgscore
+    from cgscore.data.inspection import inspect
     from cgscore.execution.machine import available_memory, product_rate
     from cgscore.solvers.cost import exact_cost
 
@@ -318,9 +320,24 @@ def info(
             preprocess=preprocess,
         )
         n, p = dataset.shape
-        document |= _described(dataset)
+        found = inspect(dataset)
+        document |= {
+            "source": dataset.source,
+            "n": n,
+            "p": p,
+            "fingerprint": dataset.fingerprint,
+            "preprocessing": dataset.preprocessing,
+            "classes": len(found.classes),
+            "class_counts": found.classes,
+            "class_names": dataset.class_names,
+            "image_size": found.image_size,
+            "copies": found.copies,
+            "conflicting_copies": found.conflicts,
+            "suspicions": found.suspicions,
+            "notes": dataset.notes,
+        }
         if not as_json:
-            _print_source(console, dataset, "classification")
+            _print_inspection(console, dataset, found)
     else:
         n, p, k = _sizes(simulate or "")
         document |= {"n": n, "p": p, "classes": k}
@@ -417,38 +434,42 @@ def _refuse_output(output: Path, *inputs: str | None) -> None:
             raise OptionError(f"-o {output} is the input itself. Choose another name.")
 
 
-def _described(dataset: Dataset) -> dict[str, Any]:
-    """What is known about a dataset before scoring it."""
+def _print_source(console: Console, dataset: Dataset, task: str) -> None:
     import numpy as np
 
     n, p = dataset.shape
-    document: dict[str, Any] = {
-        "source": dataset.source,
-        "n": n,
-        "p": p,
-        "fingerprint": dataset.fingerprint,
-        "preprocessing": dataset.preprocessing,
-        "notes": list(dataset.notes),
-    }
-    if dataset.y is not None:
-        labels, counts = np.unique(dataset.y.astype(str), return_counts=True)
-        document["classes"] = len(labels)
-        document["class_counts"] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-    return document
-
-
-def _print_source(console: Console, dataset: Dataset, task: str) -> None:
-    what = _described(dataset)
-    text = f"{shown(dataset.source)}   {what['n']:,} examples with {what['p']:,} numbers each"
-    if task == "classification" and "classes" in what:
-        counts = what["class_counts"]
-        least = min(counts, key=counts.__getitem__)
-        text += f" in {what['classes']:,} classes (smallest: {shown(least)}, {counts[least]:,})"
+    what = f"examples with {p:,} numbers each"
+    if dataset.image:
+        height, width, *depth = dataset.X.shape[1:]
+        what = f"images of {width} x {height} pixels, {'colour' if depth else 'grey'},"
+    text = f"{_one_line(dataset.source)}   {n:,} {what}"
+    if task == "classification" and dataset.y is not None:
+        labels, counts = np.unique(dataset.y, return_counts=True)
+        least = int(np.argmin(counts))
+        name = (dataset.class_names or {}).get(labels.tolist()[least], labels[least])
+        text += f" in {len(labels):,} classes (smallest: {shown(name)}, {counts[least]:,})"
     console.print(text, soft_wrap=True)
     if dataset.preprocessing != "none":
         console.print(f"columns   {dataset.preprocessing}", soft_wrap=True)
     for note in dataset.notes:
         console.print(f"note      {_one_line(note)}", soft_wrap=True)
+
+
+def _print_inspection(console: Console, dataset: Dataset, found: Inspection) -> None:
+    _print_source(console, dataset, "classification")
+    if found.classes:
+        names = dataset.class_names or {}
+        ordered = sorted(found.classes.items(), key=lambda one: -one[1])
+        parts = [f"{shown(names.get(label, label))} {count:,}" for label, count in ordered[:20]]
+        more = f", and {len(ordered) - 20:,} more" if len(ordered) > 20 else ""
+        console.print(f"classes   {', '.join(parts)}{more}", soft_wrap=True)
+    if found.copies:
+        console.print(
+            f"repeats   {found.copies:,} rows are identical to earlier ones, "
+            f"{found.conflicts:,} of them with another label"
+        )
+    for suspicion in found.suspicions:
+        console.print(f"check     {_one_line(suspicion)}", soft_wrap=True)
 
 
 def _one_line(text: str) -> str:
