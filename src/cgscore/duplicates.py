@@ -102,7 +102,8 @@ def find_groups(rows: UnitRows) -> Groups:
     n, p = rows.centred.shape
     first = np.arange(n)
     direction = np.random.default_rng(0).standard_normal(p)
-    position = rows.centred @ direction
+    # not by BLAS: its threads would go on spinning into the kernel's parallel work
+    position = np.einsum("ij,j->i", rows.centred, direction)
     window = 4 * SAME * float(np.linalg.norm(direction))
     order = np.argsort(position, kind="stable")
     joined = np.diff(position[order]) <= window  # row order[k + 1] may equal row order[k]

@@ -270,15 +270,15 @@ def _pieces(layout: Plan) -> Iterator[_Piece]:
         for columns in _cuts(0, top):
             for rows in _cuts(top, bottom):
                 yield _Piece(i, rows, columns)
-        for columns in _cuts(top, bottom):
+        for columns in _cuts(top, bottom, _PIECE // 2):  # the upper half of a square is wasted
             yield _Piece(i, columns, columns)
             for rows in _cuts(columns.stop, bottom):
                 yield _Piece(i, rows, columns)
 
 
-def _cuts(start: int, stop: int) -> Iterator[slice]:
-    """Ranges of nearly equal length, at most `_PIECE`."""
-    count = -(-(stop - start) // _PIECE)
+def _cuts(start: int, stop: int, longest: int = 0) -> Iterator[slice]:
+    """Ranges of nearly equal length, at most `longest`, by default `_PIECE`."""
+    count = -(-(stop - start) // (longest or _PIECE))
     edges = (start + (stop - start) * i // count for i in range(count + 1))
     return (slice(low, high) for low, high in itertools.pairwise(edges)) if count else iter(())
 
