@@ -52,6 +52,14 @@ def test_score_prints_and_writes(tmp_path: Path) -> None:
     assert saved.extra("cg_prime", data=tmp_path / "t.csv").shape == (60, 1)
 
 
+def test_classes_are_called_by_their_names(tmp_path: Path) -> None:
+    done = run("score", "sklearn:iris", "--ridge", "0.1", cwd=tmp_path)
+    assert "smallest: setosa, 50" in done.stdout
+    worst = done.stdout.split("The worst by margin:")[1]
+    assert "versicolor" in worst
+    assert "virginica" in worst
+
+
 def test_score_as_json_and_csv(tmp_path: Path) -> None:
     table(tmp_path / "t.csv")
     done = run("score", "t.csv", "-o", "out.csv", "--ridge", "0.1", "--json", cwd=tmp_path)

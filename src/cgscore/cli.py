@@ -502,6 +502,12 @@ def _print_findings(console: Console, scores: Scores) -> None:
     suspects = table[table["margin"] < 0].sort_values("margin")
     if not len(suspects):
         return
+    names = scores.meta["class_names"]
+    if names is not None:
+        called = dict(zip(scores.classes.tolist(), names, strict=True))
+        suspects = suspects.assign(
+            **{name: suspects[name].map(called) for name in ("given_label", "predicted_label")}
+        )
     console.print("The worst by margin:")
     _print_table(console, suspects.head(WORST))
 

@@ -134,6 +134,7 @@ class Factor:
             "timings": timings,
             "peak_memory": peak_memory(),
             "notes": list(dataset.notes),
+            "skipped": list(dataset.skipped),
             "warnings": notes,
         }
         return Scores(

@@ -134,7 +134,10 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
     whole = (root / "b" / "3.png").read_bytes()
     (root / "b" / "3.png").write_bytes(whole[: len(whole) // 2])
     (root / "b" / "notes.txt").write_text("not looked at")
-    with pytest.raises(SourceError, match=r"a/2\.png is not an image .*--skip-bad"):
+    with pytest.raises(
+        SourceError,
+        match=r"a/2\.png is not an image .*b/3\.png cannot .* 2 of 8 images .*--skip-bad",
+    ):
         cgscore.read(root)
     data = cgscore.read(root, skip_bad=True)
     assert len(data) == 6
@@ -144,6 +147,7 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.asarray(data.picture(i)), COLOUR[int(Path(name).stem)])
     scores = cgscore.score(data)
     assert scores.meta["notes"] == list(data.notes)
+    assert [one.split()[0] for one in scores.meta["skipped"]] == ["a/2.png", "b/3.png"]
     for path in root.rglob("*.png"):
         path.write_bytes(b"")
     with pytest.raises(DataError, match="None of the 8 images"):

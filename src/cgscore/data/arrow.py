@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.bounded import reading, refuse_size
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import Encoded, decode_all, parse_size, picture, skipped_note
+from cgscore.data.images import Encoded, decode_all, parse_size, picture, skipped
 from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame
 from cgscore.errors import DataError, SourceError
 
@@ -329,7 +329,7 @@ def _images(
         source=name,
         image=True,
         pictures=draw,
-        notes=skipped_note(decoded.bad, lambda i: f"row {i}"),
+        **skipped(decoded.bad, lambda i: f"row {i}"),
     )
 
 

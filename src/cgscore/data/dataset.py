@@ -43,6 +43,8 @@ class Dataset:
         What was done to the inputs before they are scaled to unit norm.
     notes : tuple of str
         What a reader should know: columns dropped, columns taken as names.
+    skipped : tuple of str
+        Unreadable examples that were left out, each with the reason.
     image : bool
         Whether the rows of X are pictures: (n, h, w) or (n, h, w, 3).
     pictures : function or None
@@ -57,6 +59,7 @@ class Dataset:
     options: Mapping[str, Any] = field(default_factory=dict)
     preprocessing: str = "none"
     notes: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     image: bool = False
     pictures: Callable[[int], Image] | None = field(default=None, compare=False)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, skipped_note
+from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, skipped
 from cgscore.errors import LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
@@ -54,6 +54,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         progress=options["progress"],
     )
     kept = decoded.kept
+    left_out = skipped(decoded.bad, lambda i: names[i])
     y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
     return Dataset(
         decoded.pixels,
@@ -61,7 +62,8 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         np.array([names[i] for i in kept], dtype=object),
         image=True,
         pictures=lambda i: picture(paths[kept[i]]),
-        notes=notes + skipped_note(decoded.bad, lambda i: names[i]),
+        notes=(*notes, *left_out.get("notes", ())),
+        skipped=left_out.get("skipped", ()),
     )
 
 

@@ -141,11 +141,6 @@ def _decode_as(
             for found in results:
                 position, done = done, done + 1
                 if isinstance(found, str):
-                    if not skip_bad:
-                        raise SourceError(
-                            f"{names(position)} {found}. Leave such images out and go on: "
-                            "--skip-bad (Python: skip_bad=True)"
-                        )
                     bad[position] = found
                     continue
                 image, image_kind = found
@@ -163,6 +158,11 @@ def _decode_as(
                 positions[kept] = position
                 kept += 1
             advance(len(results))
+    if bad and not skip_bad:
+        raise SourceError(
+            f"{_listed(bad, names, 5)}. {len(bad):,} of {count:,} images cannot be read. "
+            "Leave such images out and go on: --skip-bad (Python: skip_bad=True)"
+        )
     if len(sizes) > 1:
         raise DataError(_mixed(sizes, odd, names))
     if pixels is None or kept == 0:
@@ -336,10 +336,17 @@ def _mixed(sizes: Counter[Size], odd: dict[Size, int], names: Callable[[int], st
     )
 
 
-def skipped_note(bad: dict[int, str], names: Callable[[int], str]) -> tuple[str, ...]:
-    """What `skip_bad` left out, in words."""
+def skipped(bad: dict[int, str], names: Callable[[int], str]) -> dict[str, Any]:
+    """What `skip_bad` left out, as fields of a `Dataset`: all of it, and a note in words."""
     if not bad:
-        return ()
-    parts = [f"{names(i)} {problem}" for i, problem in list(bad.items())[:20]]
-    more = f"; and {len(bad) - 20:,} more" if len(bad) > 20 else ""
-    return (f"{len(bad):,} unreadable images left out: {'; '.join(parts)}{more}",)
+        return {}
+    return {
+        "skipped": tuple(f"{names(i)} {problem}" for i, problem in bad.items()),
+        "notes": (f"{len(bad):,} unreadable images left out: {_listed(bad, names, 20)}",),
+    }
+
+
+def _listed(bad: dict[int, str], names: Callable[[int], str], most: int) -> str:
+    parts = [f"{names(i)} {problem}" for i, problem in list(bad.items())[:most]]
+    more = f"; and {len(bad) - most:,} more" if len(bad) > most else ""
+    return "; ".join(parts) + more

@@ -92,7 +92,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def product_rate(size: int = 1024) -> float:
+def product_rate(size: int = 1200) -> float:
     """Floating-point operations per second of a float64 matrix product, from a short trial."""
     from scipy.linalg import blas  # the library that the solvers use
 
