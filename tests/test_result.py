@@ -153,6 +153,18 @@ def test_a_newer_format_is_refused_by_name(cloud: tuple[Any, Any], tmp_path: Pat
         cgscore.load(path)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be replaced there")
+def test_a_file_is_replaced_whole(cloud: tuple[Any, Any], tmp_path: Path) -> None:
+    """Whoever has the old file open goes on reading the old file."""
+    path = tmp_path / "s.parquet"
+    cgscore.score(*cloud).save(path)
+    before = path.read_bytes()
+    with path.open("rb") as file:
+        cgscore.score(*cloud, ridge=0.5).save(path)
+        assert file.read() == before
+    assert cgscore.load(path).meta["ridge"] == 0.5
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
 def test_a_full_disk_leaves_the_old_file(cloud: tuple[Any, Any], tmp_path: Path) -> None:
     """A limit on the size of files stands for a full disk: the write fails half way."""
