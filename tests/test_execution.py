@@ -8,6 +8,7 @@ import pytest
 import cgscore
 from cgscore.errors import OptionError
 from cgscore.execution import machine, progress
+from cgscore.execution.blas import one_blas_thread
 
 
 @pytest.mark.parametrize(
@@ -75,3 +76,24 @@ def test_bars_only_where_somebody_looks(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert isinstance(progress.reporter(None), progress.Bars)
     assert isinstance(progress.reporter(False), progress.Silent)
+
+
+def test_the_last_user_of_one_blas_thread_restores_what_was_before() -> None:
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    X, y = np.random.default_rng(0).standard_normal((50, 4)), np.arange(50) % 2
+    cgscore.score(X, y)  # OpenBLAS sets its number anew when its threads start
+    with threadpool_limits(limits=2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert threads() == {1}
+        first.__exit__(None, None, None)  # as two scores that overlap
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}
+        cgscore.score(X, y)
+        assert threads() == {2}

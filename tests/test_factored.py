@@ -263,28 +263,6 @@ def test_singular_kernels_of_many_kinds_are_explained() -> None:
         cgscore.factor(corners)
 
 
-def test_scores_in_several_threads_leave_blas_as_it_was() -> None:
-    import threading
-
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    def threads() -> set[int]:
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((900, 300)), np.arange(900) % 3
-    cgscore.score(X, y)  # OpenBLAS sets its number anew when its threads start
-    with threadpool_limits(limits=2, user_api="blas"):
-        assert threads() == {2}
-        workers = [threading.Thread(target=cgscore.score, args=(X, y)) for _ in range(3)]
-        for worker in workers:
-            worker.start()
-            worker.join(0.02)
-        for worker in workers:
-            worker.join()
-        assert threads() == {2}
-
-
 def test_data_changed_in_place_are_noticed() -> None:
     X = np.random.default_rng(0).standard_normal((20, 5))
     s = cgscore.score(X, np.arange(20) % 2)
