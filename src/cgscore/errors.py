@@ -11,7 +11,8 @@
     ├── ResultError              a saved result that cannot be read or written
     ├── DuplicateRowsError       rows repeat and ``duplicates="error"`` was asked for
     ├── SingularKernelError      the kernel matrix has no usable Cholesky factor
-    └── MemoryLimitError         the work does not fit; raised before allocating
+    ├── MemoryLimitError         the work does not fit; raised before allocating
+    └── StorageError             a checkpoint of other data, or tiles on disk that fail
 
     CGScoreWarning               what a careful reader of the scores should know
 
@@ -60,6 +61,10 @@ class SingularKernelError(CGScoreError):
 
 class MemoryLimitError(CGScoreError):
     """The work needs more memory than there is or than was allowed."""
+
+
+class StorageError(CGScoreError):
+    """Work kept on disk is of other data or options, is damaged, or cannot be written."""
 
 
 class CGScoreWarning(UserWarning):

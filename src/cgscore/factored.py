@@ -6,9 +6,11 @@ labelling costs two triangular substitutions.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,11 +34,18 @@ from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.result import Scores, score_table
 from cgscore.scores import valuation
 from cgscore.solvers import exact
+from cgscore.solvers.checkpoint import Checkpoint, identity
+from cgscore.solvers.placement import place
+from cgscore.solvers.plan import plan
+from cgscore.solvers.product import kernel_product
+from cgscore.solvers.storage import Store
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW_DIGITS = 6
+SAMPLE = 32  # examples at which the loss of float32 is measured
+LOSS = 0.01  # of the score, from which on a loss is worth a warning
 
 
 class Factor:
@@ -50,16 +59,20 @@ class Factor:
         duplicates: str,
         memory_limit: int | float | str | None,
         progress: Progress,
+        dtype: str = "float64",
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         if len(dataset) < 2:
             raise DataError(
                 f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
             )
         n, p = dataset.shape
-        refuse_too_large(n, 8 * n * p, memory_limit)
+        limit = None if memory_limit is None else parse_bytes(memory_limit)
+        _refuse_large_rows(n, p, limit)
         dataset.inputs_digest  # noqa: B018  before anybody can change the array
         self.dataset = dataset
         self.ridge = float(ridge)
+        self.dtype = dtype
         start = time.perf_counter()
         timed = Timed(progress)
         self._rows = unit_rows(dataset.X)
@@ -70,10 +83,17 @@ class Factor:
         self._merged = self.repeats if ridge == 0 else Groups(np.arange(len(dataset)))
         if len(self._merged.copies):
             self._rows = self._rows[self._merged.members]
-        needed = exact.plan(len(self._rows)).bytes + 8 * n * p
-        refuse_too_large(len(self._rows), needed, memory_limit)
-        self._factor = self._factorise(timed)
-        self._d = self._factor.inverse_diagonal(timed)
+        layout = plan(len(self._rows), p, dtype, limit)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(Path(checkpoint), identity(self._rows, self.ridge, layout), layout)
+        store = place(layout, p, limit, kept.files if kept else None)
+        with timed.whole(exact.all_flops(layout, p)):
+            self._factor = self._factorise(store, timed)
+            self._d = self._factor.inverse_diagonal(timed, kept)
+        self._checkpoint = kept
+        self._sample_loss: dict[str, float] | None = None
+        self.storage = store.describe()
         self.condition = self._factor.condition(self._d)
         self.warnings = self._doubts()
         self.timings = {**timed.seconds, "total": time.perf_counter() - start}
@@ -85,7 +105,8 @@ class Factor:
     @property
     def digits(self) -> float:
         """Decimal digits that the condition of the kernel matrix leaves, at worst."""
-        return max(0.0, -float(np.log10(ENTRY * self.condition)))
+        error = ENTRY if self.dtype == "float64" else float(np.finfo(self.dtype).eps)
+        return max(0.0, -float(np.log10(error * self.condition)))
 
     def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
         """Every score of this labelling.
@@ -105,7 +126,7 @@ class Factor:
         Y = labels.targets()
         alpha = self._solve(labels, Y)
         result = expand(self._merged, Y, labels.own, alpha, self._d)
-        notes = [*self.warnings, *self._label_doubts(labels, Y)]
+        notes = [*self.warnings, *self._loss_doubts(), *self._label_doubts(labels, Y)]
         for note in notes:
             warnings.warn(note, CGScoreWarning, stacklevel=2)
         solved = time.perf_counter() - start
@@ -115,6 +136,9 @@ class Factor:
             "method": "exact",
             "task": task,
             "ridge": self.ridge,
+            "dtype": self.dtype,
+            "storage": self.storage,
+            "loss": self._sample_loss,
             "n": n,
             "p": p,
             "classes": len(labels.classes),
@@ -244,7 +268,7 @@ class Factor:
         Z = self._factor.half_solve(K)
         v = 0.5 + self.ridge - np.einsum("ij,ij->j", Z, Z)
         copy = (K.max(axis=0) >= 0.5 - SAME / (2 * np.pi)) & (self.ridge == 0)
-        error = exact.rounding(len(self._rows)) * (0.5 + self.ridge)
+        error = exact.rounding(len(self._rows), self.dtype) * (0.5 + self.ridge)
         lost = np.flatnonzero((v <= error) & ~copy)
         if len(lost):
             raise SingularKernelError(
@@ -277,23 +301,55 @@ class Factor:
             )
         return score_table(result, new, np.arange(len(rows)), None)
 
-    def _factorise(self, progress: Progress) -> exact.Cholesky:
+    def _factorise(self, store: Store, progress: Progress) -> exact.Cholesky:
         try:
-            return exact.factorise(self._rows, self.ridge, progress)
+            return exact.factorise(self._rows, self.ridge, store, progress)
         except exact.Singular as error:
             members, found = self._merged.members, error.dependence
+            precise = " Or use float64, which keeps more digits." if self.dtype == "float32" else ""
             raise SingularKernelError(
                 "The kernel matrix has no Cholesky factor to working precision: "
                 f"{found.describe(members)} (rows counted from 0). "
-                f"Remove row {members[found.row]}, or use a ridge, for example ridge=1e-6."
+                f"Remove row {members[found.row]}, or use a ridge, for example ridge=1e-6.{precise}"
             ) from None
 
     def _solve(self, labels: Labels, Y: Array) -> Array:
         targets = self._merged.means(Y)
         if len(labels.classes) == 2:  # the two columns are y and -y
-            a = self._factor.solve(targets[:, 1:])
+            a = self._precise(targets[:, 1:])
             return np.hstack([-a, a])
-        return self._factor.solve(targets)
+        return self._precise(targets)
+
+    def _precise(self, targets: Array) -> Array:
+        """``(H + ridge I)^-1 targets``, to float64's precision where the factor is float64.
+
+        A float32 factor gets one step of refinement against H itself, formed anew in float64; the
+        first such step also solves for some unit vectors, which gives the error of d at those rows.
+        """
+        if self.dtype == "float64":
+            return self._factor.solve(targets)
+        n, wanted = len(self._rows), targets.shape[1]
+        sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+        if self._sample_loss is None:
+            unit = np.zeros((n, len(sample)))
+            unit[sample, np.arange(len(sample))] = 1.0
+            targets = np.hstack([targets, unit])
+        rough = self._factor.solve(targets)
+        step = self._factor.solve(targets - kernel_product(self._rows, self.ridge, rough))
+        precise = rough + step
+        if self._sample_loss is None:
+            true = precise[sample, wanted + np.arange(len(sample))]
+            error = np.abs(self._d[sample] / true - 1)
+            size = np.linalg.norm(precise[:, :wanted], axis=0)
+            correction = float((np.linalg.norm(step[:, :wanted], axis=0) / size).max())
+            self._sample_loss = {
+                "examples": len(sample),
+                "d_median": float(np.median(error)),
+                "d_largest": float(error.max()),
+                "alpha_before_refinement": correction,
+                "alpha": correction**2,
+            }
+        return precise[:, :wanted]
 
     def _complexity(self, labels: Labels, Y: Array, alpha: Array) -> dict[Any, float]:
         values = np.einsum("ik,ik->k", self._merged.means(Y), alpha)
@@ -303,7 +359,7 @@ class Factor:
     def _doubts(self) -> list[str]:
         """What a reader of any score from this factor should know."""
         found = []
-        if self.digits < FEW_DIGITS:
+        if self.digits < FEW_DIGITS and self.dtype == "float64":
             found.append(
                 f"The kernel matrix has condition {self.condition:.1e}, which leaves about "
                 f"{self.digits:.0f} digits in the worst case: "
@@ -316,6 +372,17 @@ class Factor:
                 "carries the score, later copies have 0."
             )
         return found
+
+    def _loss_doubts(self) -> list[str]:
+        loss = self._sample_loss
+        if loss is None or max(loss["d_largest"], loss["alpha"]) < LOSS:
+            return []
+        return [
+            f"float32 cost up to {loss['d_largest']:.1%} of d, and with it of cg, at "
+            f"{loss['examples']} examples where it was measured against float64 "
+            f"(median {loss['d_median']:.1%}), and about {loss['alpha']:.1%} of alpha. "
+            "Use float64 or a ridge."
+        ]
 
     def _label_doubts(self, labels: Labels, Y: Array) -> list[str]:
         found = []
@@ -336,13 +403,13 @@ class Factor:
         return found
 
 
-def refuse_too_large(n: int, needed: int, memory_limit: int | float | str | None) -> None:
-    """Raise `MemoryLimitError` if scoring n different examples does not fit."""
-    limit = available_memory() if memory_limit is None else parse_bytes(memory_limit)
-    if needed > limit:
+def _refuse_large_rows(n: int, p: int, limit: int | None) -> None:
+    """Raise `MemoryLimitError` if not even the rows on the unit sphere fit."""
+    room = available_memory() if limit is None else min(limit, available_memory())
+    if 8 * n * p > room:
         raise MemoryLimitError(
-            f"Scoring {n:,} examples exactly needs {show_bytes(needed)} of memory; "
-            f"{show_bytes(limit)} {'is free' if memory_limit is None else 'is the limit'}. "
+            f"{n:,} rows of {p:,} numbers take {show_bytes(8 * n * p)} of memory once scaled; "
+            f"{show_bytes(room)} {'is free' if limit is None else 'is the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
         )
 

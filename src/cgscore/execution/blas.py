@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,3 +37,14 @@ def one_blas_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limit.restore_original_limits()
+
+
+def libraries() -> list[str]:
+    """The BLAS libraries of numpy and scipy: name, version, processor type and threads of each."""
+    found = [pool for pool in _controller().info() if pool["user_api"] == "blas"]
+    ours = [pool for pool in found if re.search("numpy|scipy", pool["filepath"])]
+    return sorted(
+        f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}, "
+        f"{pool['num_threads']} threads"
+        for pool in ours or found  # where they share one library, it is not in their folders
+    )

@@ -1,9 +1,12 @@
-"""Progress of long work: phases with a total, shown as bars or handed to a function.
+"""Progress of long work: phases with a total, shown as one bar or handed to a function.
 
-The library calls ``with progress.phase("factor", total) as advance: advance(amount)``. What the
-user passes as ``progress=`` decides who listens: ``True`` draws bars on standard error, ``False``
-nobody, ``None`` draws them if standard error is a terminal, and a function is called with the
-phase's name and the fraction done.
+The library calls ``with progress.phase("factor", total) as advance: advance(amount)``; phases may
+be open at the same time and take turns. Totals are counts of the same thing (flops), so that
+``with progress.whole(total)`` around them gives per cent and time left of all together.
+
+What the user passes as ``progress=`` decides who listens: ``True`` draws a bar on standard error,
+``False`` nobody, ``None`` draws it if standard error is a terminal, and a function is called with
+the phase's name and the fraction of it that is done.
 """
 
 from __future__ import annotations
@@ -11,28 +14,48 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
+
+from cgscore.execution.machine import show_seconds
 
 Listener = Callable[[str, float], object]
-Advance = Callable[[float], None]
+
+
+class Advance(Protocol):
+    """Moves a phase on by an amount; `before` says that an earlier run had done it."""
+
+    def __call__(self, amount: float, *, before: bool = False) -> None:
+        """Move on."""
+        ...
 
 
 class Progress(Protocol):
     """Something that phases of work report to."""
+
+    def whole(self, total: float) -> AbstractContextManager[None]:
+        """All phases opened inside add up to `total`."""
+        ...
 
     def phase(self, name: str, total: float) -> AbstractContextManager[Advance]:
         """Open a phase of the given size; the context yields a function that advances it."""
         ...
 
 
+def ignore(amount: float, *, before: bool = False) -> None:
+    """Progress of work too short to report."""
+
+
 class Silent:
     """Nobody listens."""
 
-    @contextmanager
-    def phase(self, name: str, total: float) -> Iterator[Advance]:
+    def whole(self, total: float) -> AbstractContextManager[None]:
+        """Ignore the total."""
+        return nullcontext()
+
+    def phase(self, name: str, total: float) -> AbstractContextManager[Advance]:
         """Ignore the phase."""
-        yield lambda amount: None
+        return nullcontext(ignore)
 
 
 class Calls:
@@ -41,12 +64,16 @@ class Calls:
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
 
+    def whole(self, total: float) -> AbstractContextManager[None]:
+        """Phases are reported one by one."""
+        return nullcontext()
+
     @contextmanager
     def phase(self, name: str, total: float) -> Iterator[Advance]:
         """Report fractions from 0 to 1."""
         done = 0.0
 
-        def advance(amount: float) -> None:
+        def advance(amount: float, *, before: bool = False) -> None:
             nonlocal done
             done += amount
             self._listener(name, min(1.0, done / total) if total else 1.0)
@@ -56,48 +83,110 @@ class Calls:
 
 
 class Bars:
-    """One bar per phase on standard error, with per cent and time left."""
+    """A bar on standard error: the phase, per cent of the whole, and time left."""
+
+    def __init__(self) -> None:
+        self._bar: _Bar | None = None
+
+    @contextmanager
+    def whole(self, total: float) -> Iterator[None]:
+        """Draw one bar for all phases inside."""
+        with _Bar(total) as self._bar:
+            try:
+                yield
+            finally:
+                self._bar = None
 
     @contextmanager
     def phase(self, name: str, total: float) -> Iterator[Advance]:
-        """Draw a bar until the phase ends."""
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as RichProgress
+        """Move the bar of the whole, or draw one for this phase."""
+        if self._bar:
+            yield self._bar.mover(name)
+            return
+        with _Bar(total) as bar:
+            yield bar.mover(name)
 
-        columns = (
+
+class _Bar:
+    """One bar; time left is what remains at the mean speed so far."""
+
+    def __init__(self, total: float) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self._total = total
+        self._here = self._done = 0.0
+        self._start = time.perf_counter()
+        self._shown = Progress(
             TextColumn("{task.description:<9}"),
             BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True),
+            TaskProgressColumn(show_speed=False),
+            TextColumn("{task.fields[left]}"),
+            console=Console(stderr=True),
         )
-        with RichProgress(*columns, console=Console(stderr=True)) as bars:
-            task = bars.add_task(name, total=total)
-            yield lambda amount: bars.advance(task, amount)
+        self._task = self._shown.add_task("", total=total, left="")
+
+    def __enter__(self) -> _Bar:
+        self._shown.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        spent = show_seconds(time.perf_counter() - self._start)
+        self._shown.update(self._task, left=f"{spent}")
+        self._shown.stop()
+
+    def mover(self, name: str) -> Advance:
+        """A function that moves the bar and shows `name` beside it."""
+
+        def advance(amount: float, *, before: bool = False) -> None:
+            self._done += amount
+            if before:
+                self._start = time.perf_counter()  # reading what is finished tells no speed
+                self._here = 0.0
+            else:
+                self._here += amount
+            spent = time.perf_counter() - self._start
+            left = ""
+            if self._here > 0 and spent > 0.5:
+                rest = max(0.0, self._total - self._done) * spent / self._here
+                left = f"{show_seconds(rest)} left"
+            self._shown.update(self._task, completed=self._done, description=name, left=left)
+
+        return advance
 
 
 class Timed:
-    """Passes phases on and keeps the seconds that each took."""
+    """Passes phases on and keeps the seconds that each took.
+
+    Time is booked on the phase that advances, so phases that take turns are told apart.
+    """
 
     def __init__(self, inner: Progress) -> None:
         self._inner = inner
+        self._last = time.perf_counter()
         self.seconds: dict[str, float] = {}
+
+    def whole(self, total: float) -> AbstractContextManager[None]:
+        """Pass it on."""
+        return self._inner.whole(total)
 
     @contextmanager
     def phase(self, name: str, total: float) -> Iterator[Advance]:
         """Time the phase."""
-        start = time.perf_counter()
-        with self._inner.phase(name, total) as advance:
+        self._last = time.perf_counter()
+        with self._inner.phase(name, total) as inner:
+
+            def advance(amount: float, *, before: bool = False) -> None:
+                inner(amount, before=before)
+                self._book(name)
+
             yield advance
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            self._book(name)
+
+    def _book(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
+        self._last = now
 
 
 def reporter(progress: bool | Listener | None) -> Progress:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cgscore.solvers import exact
+from cgscore.solvers.exact import kernel_flops
+from cgscore.solvers.plan import plan
 
 
 @dataclass(frozen=True)
 class Cost:
     """Arithmetic and memory of a method for given sizes.
 
+    ``bytes`` of memory are enough without a disk; with ``disk`` bytes of one, ``least`` are.
     ``overhead`` is the time spent outside of matrix products, as a multiple of the rest; measured
     by ``make bench``.
     """
 
     flops: float
     bytes: int
+    least: int
+    disk: int
     overhead: float
 
     def seconds(self, rate: float) -> float:
@@ -25,6 +29,7 @@ class Cost:
 
 
 def exact_cost(n: int, p: int) -> Cost:
-    """Factor, inverse and kernel (its arccos counted as 600 flops an entry), and their memory."""
-    layout = exact.plan(n)
-    return Cost(layout.flops + n**2 * (p + 600.0), layout.bytes + 8 * n * p, overhead=0.2)
+    """Kernel, factor and inverse, and their memory when all is in memory."""
+    layout = plan(n, p)
+    flops = layout.flops + kernel_flops(n, p)
+    return Cost(flops, layout.in_memory + 8 * n * p, layout.streamed + 8 * n * p, layout.disk, 0.1)

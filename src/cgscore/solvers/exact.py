@@ -6,80 +6,62 @@ symbol      shape          meaning
 H           n x n          kernel matrix with ``ridge`` added to its diagonal; never whole
 L           n x n          lower triangular, ``H = L L^T``
 L_i         b x e_i+1      row panel i of L: rows e_i .. e_i+1, its columns up to the diagonal
-Z_j         n - e_j x b    column panel j of ``L^-1``
+L_ij        b x b          tile of panel i: the columns e_j .. e_j+1
+W           m x n          right-hand sides as rows, overwritten by ``W L^-T``
 alpha       n x k          ``H^-1 Y``, by one forward and one backward substitution
 d           n              ``diag(H^-1)``: squared column norms of ``L^-1``
 ==========  =============  ==================================================================
 
-Only row panels of the lower half exist, and L overwrites H in them. A panel is stored by columns,
-so any range of its columns is a contiguous matrix that BLAS takes without a copy.
+Panels live in memory or on disk (`storage`), and one panel after the other is formed, factorised
+and kept; so a run can stop after any of them and go on later.
 
-- Factor, panel after panel, left to right:
-  ``L_ij = (H_ij - L_i,:j L_j,:j^T) L_jj^-T``: n^3/3 flops in products with long inner dimension.
-- Inverse, one column panel at a time and at once reduced to its norms:
-  ``Z_ij = -L_ii^-1 (L_i,j:i Z_j:i,j)``: n^3/3 flops. Kept transposed, for the same contiguity.
+- Factor, left to right: ``L_ij = (H_ij - sum_k<j L_ik L_jk^T) L_jj^-T``: n^3/3 flops.
+- Inverse, a strip of its rows at a time, at once reduced to its norms: ``W L^-T`` for W some
+  rows of the identity: n^3/3 flops. The same substitution serves every right-hand side.
 
-Against 2 n^3 for a general inverse, and ``n^2/2 + 3/2 n b`` numbers against ``2 n^2``.
+Sums over k run through `REACH` tiles in one product. Against 2 n^3 flops for a general inverse,
+and ``n^2/2 + n b`` numbers in memory against ``2 n^2``.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
+from scipy.linalg import solve_triangular
 
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
-from cgscore.execution.progress import Progress
+from cgscore.execution.progress import Advance, Progress, ignore
 from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.solvers.inplace import (
+    Matrix,
+    cholesky,
+    right_solve,
+    subtract_product,
+    subtract_square,
+)
+from cgscore.solvers.plan import Plan
+from cgscore.solvers.storage import Store
 
-EPS = float(np.finfo(np.float64).eps)
-
-_PANEL = 1280  # rows in a panel: wide enough for BLAS, 3/2 n b numbers in extra storage
 _PIECE = 640  # side of the pieces of H that one thread forms at a time
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How n rows are cut into panels.
+class Strips(Protocol):
+    """Keeps finished strips of the inverse's diagonal; see `checkpoint.Checkpoint`."""
 
-    Depends on n only, so that with the same number of BLAS threads results repeat bit by bit.
-    """
+    def strip(self, number: int, length: int) -> Array | None:
+        """A strip that an earlier run finished."""
+        ...
 
-    n: int
-    edges: tuple[int, ...]
-
-    @property
-    def panels(self) -> int:
-        """Number of row panels."""
-        return len(self.edges) - 1
-
-    @property
-    def widest(self) -> int:
-        """Rows of the largest panel."""
-        return max(b - a for a, b in itertools.pairwise(self.edges))
-
-    @property
-    def bytes(self) -> int:
-        """Memory for the factor and one panel of its inverse."""
-        stored = sum((b - a) * b for a, b in itertools.pairwise(self.edges))
-        return 8 * (stored + self.widest * self.n)
-
-    @property
-    def flops(self) -> float:
-        """Arithmetic of factor and inverse together."""
-        return 2 * self.n**3 / 3
-
-
-def plan(n: int) -> Plan:
-    """Panels of equal height, at most `_PANEL` rows each; small problems are one panel."""
-    count = 1 if n <= 2 * _PANEL else -(-n // _PANEL)
-    return Plan(n, tuple(n * i // count for i in range(count + 1)))
+    def finish_strip(self, number: int, values: Array) -> None:
+        """Keep a finished strip."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -121,59 +103,52 @@ class Singular(ArithmeticError):
 class Cholesky:
     """The factor L of ``H + ridge I``, and what can be had from it.
 
-    Made by `factorise`. ``norm`` is the 1-norm of the factorised matrix.
+    Made by `factorise`. ``norm`` is the 1-norm of the factorised matrix, ``pivots`` are the
+    diagonal of L.
     """
 
-    def __init__(self, plan: Plan, panels: Sequence[Array], norm: float) -> None:
-        self.plan = plan
+    def __init__(self, store: Store, norm: float, pivots: Array) -> None:
+        self.plan = store.plan
         self.norm = norm
-        self._panels = panels
+        self.pivots = pivots
+        self._store = store
 
     def half_solve(self, B: Array) -> Array:
         """``L^-1 B`` for an (n, m) right-hand side."""
-        e = self.plan.edges
-        X = np.array(B, dtype=np.float64, order="C")
-        for i, L_i in enumerate(self._panels):
-            rows = slice(e[i], e[i + 1])
-            X[rows] -= L_i[:, : e[i]] @ X[: e[i]]
-            X[rows] = blas.dtrsm(1.0, L_i[:, e[i] :], X[rows], lower=1)
-        return X
+        W = np.array(B.T, dtype=self.plan.dtype, order="F")
+        _forward(self._store, W, 0, ignore)
+        return np.asarray(W.T, dtype=np.float64)
 
     def solve(self, B: Array) -> Array:
         """``(H + ridge I)^-1 B`` for an (n, m) right-hand side: 2 n^2 m flops."""
-        e = self.plan.edges
-        X = self.half_solve(B)
-        for i in reversed(range(self.plan.panels)):
-            L_i, rows = self._panels[i], slice(e[i], e[i + 1])
-            X[rows] = blas.dtrsm(1.0, L_i[:, e[i] :], X[rows], lower=1, trans_a=1)
-            X[: e[i]] -= L_i[:, : e[i]].T @ X[rows]
-        return X
+        W = np.array(B.T, dtype=self.plan.dtype, order="F")
+        _forward(self._store, W, 0, ignore)
+        _backward(self._store, W)
+        return np.asarray(W.T, dtype=np.float64)
 
-    def inverse_diagonal(self, progress: Progress) -> Array:
-        """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops."""
-        n, e, panels = self.plan.n, self.plan.edges, self._panels
+    def inverse_diagonal(self, progress: Progress, kept: Strips | None = None) -> Array:
+        """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops.
+
+        Strips that were finished before are taken from `kept`, and others are given to it.
+        """
+        layout, n, e = self.plan, self.plan.n, self.plan.edges
         d = np.empty(n)
-        storage = np.empty(self.plan.widest * n)
-        with progress.phase("inverse", n**3) as advance:
-            for j in range(self.plan.panels):
-                width = e[j + 1] - e[j]
-                # rows e_j .. n of column panel j of L^-1, transposed
-                Z = storage[: width * (n - e[j])].reshape(width, n - e[j], order="F")
-                inverse, info = lapack.dtrtri(panels[j][:, e[j] :], lower=1)
-                _check("dtrtri", info)
-                Z[:, :width] = inverse.T
-                for i in range(j + 1, self.plan.panels):
-                    L_i = panels[i]
-                    Z_i = Z[:, e[i] - e[j] : e[i + 1] - e[j]]
-                    Z_i[:] = L_i[:, e[j] : e[j + 1]].T
-                    _same(blas.dtrmm(-1.0, Z[:, :width], Z_i, lower=0, overwrite_b=1), Z_i)
-                    if i > j + 1:
-                        done = slice(width, e[i] - e[j])
-                        between = L_i[:, e[j + 1] : e[i]]
-                        _accumulate(-1.0, Z[:, done], between, Z_i)
-                    _right_solve(L_i[:, e[i] :], Z_i)
-                d[e[j] : e[j + 1]] = np.einsum("ij,ij->i", Z, Z)
-                advance((n - e[j]) ** 3 - (n - e[j + 1]) ** 3)
+        room = np.empty(n * -(-layout.widest // 2), layout.dtype)
+        with progress.phase("inverse", inverse_flops(layout)) as advance:
+            for number, (j, start, stop) in enumerate(layout.strips()):
+                found = kept.strip(number, stop - start) if kept else None
+                if found is None:
+                    shape = (stop - start, n - e[j])
+                    W = room[: shape[0] * shape[1]].reshape(shape, order="F")
+                    W[:] = 0
+                    W[np.arange(stop - start), np.arange(start, stop) - e[j]] = 1
+                    _forward(self._store, W, j, advance)
+                    found = _square_norms(W)
+                    if kept:
+                        kept.finish_strip(number, found)
+                else:
+                    advance(_strip_flops(layout, j, stop - start), before=True)
+                d[start:stop] = found
         return d
 
     def condition(self, d: Array) -> float:
@@ -189,69 +164,130 @@ class Cholesky:
 
     def weakest(self) -> Dependence:
         """The row that the rows before it come closest to determining."""
-        pivots = [np.diagonal(L_i[:, -len(L_i) :]) for L_i in self._panels]
-        return _dependence(self.plan, self._panels, int(np.argmin(np.concatenate(pivots))))
+        row = int(np.argmin(self.pivots))
+        layout = self.plan
+        i = int(np.searchsorted(layout.edges, row, side="right")) - 1
+        panel = np.empty((layout.height(i), layout.edges[i + 1]), layout.dtype, order="F")
+        runs = layout.runs(0, i + 1)
+        tiles = self._store.stream((i, a, b) for a, b in runs)
+        for (a, b), found in zip(runs, tiles, strict=True):
+            panel[:, layout.edges[a] : layout.edges[b]] = found
+        return _dependence(self._store, i, panel, row)
 
 
-def factorise(rows: UnitRows, ridge: float, progress: Progress) -> Cholesky:
-    """The Cholesky factor of ``H + ridge I``.
+def factorise(rows: UnitRows, ridge: float, store: Store, progress: Progress) -> Cholesky:
+    """The Cholesky factor of ``H + ridge I``, kept in `store`.
+
+    Panels that an earlier run left in the store are taken as they are.
 
     Raises
     ------
     Singular
         A pivot is zero, negative or no larger than rounding.
     """
-    layout = plan(len(rows))
-    panels, norm = _form(rows, ridge, layout, progress)
+    layout = store.plan
     n, e = layout.n, layout.edges
-    with progress.phase("factor", n**3) as advance:
-        for i, L_i in enumerate(panels):
-            for j in range(i):
-                L_ij = L_i[:, e[j] : e[j + 1]]
-                _accumulate(-1.0, L_i[:, : e[j]], panels[j][:, : e[j]], L_ij)
-                _right_solve(panels[j][:, e[j] :], L_ij)
-            _factor_diagonal(i, layout, panels, 0.5 + ridge)
-            advance(e[i + 1] ** 3 - e[i] ** 3)
-    return Cholesky(layout, panels, norm)
+    sums, pivots = np.zeros(n), np.empty(n)
+    work = kernel_flops(n, rows.centred.shape[1])
+    with (
+        progress.phase("kernel", work) as formed,
+        progress.phase("factor", factor_flops(layout)) as advance,
+        ThreadPoolExecutor(cores()) as pool,
+    ):
+        for i in range(layout.panels):
+            notes = store.restore(i)
+            if notes is None:
+                panel = store.blank(i)
+                part = _form(rows, ridge, layout, i, panel, pool, formed)
+                _factor_panel(store, i, panel, 0.5 + ridge, advance)
+                notes = np.concatenate([part, np.diagonal(panel[:, e[i] :])])
+                store.finish_panel(i, notes)
+            else:
+                formed(work * (e[i + 1] ** 2 - e[i] ** 2) / n**2, before=True)
+                advance(sum(_tile_flops(layout, i, j) for j in range(i + 1)), before=True)
+            sums[: e[i + 1]] += notes[: e[i + 1]]
+            pivots[e[i] : e[i + 1]] = notes[e[i + 1] :]
+        store.rest()
+    return Cholesky(store, float(sums.max()), pivots)
+
+
+def kernel_flops(n: int, p: int) -> float:
+    """Arithmetic of half of H; the functions applied to an entry cost about 1,500 flops."""
+    return n**2 / 2 * (2 * p + 1500.0)
+
+
+def all_flops(layout: Plan, p: int) -> float:
+    """Arithmetic of everything, in the units of the progress that is reported."""
+    return kernel_flops(layout.n, p) + factor_flops(layout) + inverse_flops(layout)
+
+
+def factor_flops(layout: Plan) -> float:
+    """Arithmetic of the factor."""
+    return sum(_tile_flops(layout, i, j) for i in range(layout.panels) for j in range(i + 1))
+
+
+def inverse_flops(layout: Plan) -> float:
+    """Arithmetic of the inverse's diagonal."""
+    return sum(_strip_flops(layout, j, stop - start) for j, start, stop in layout.strips())
+
+
+def rounding(n: int, dtype: str = "float64") -> float:
+    """Relative error of a pivot: a difference of sums of up to n squares, blocked by BLAS."""
+    return (16 + float(np.sqrt(n))) * float(np.finfo(dtype).eps)
+
+
+def _tile_flops(layout: Plan, i: int, j: int) -> float:
+    height, width, before = layout.height(i), layout.height(j), layout.edges[j]
+    if i == j:
+        return height**2 * (before + height / 3)
+    return height * width * (2.0 * before + width)
+
+
+def _strip_flops(layout: Plan, j: int, width: int) -> float:
+    return float(width * (layout.n - layout.edges[j]) ** 2)
 
 
 def _form(
-    rows: UnitRows, ridge: float, layout: Plan, progress: Progress
-) -> tuple[list[Array], float]:
-    """The panels of H, formed strip by strip on all cores, and the 1-norm of H."""
-    n, e = layout.n, layout.edges
-    # Fortran order: a range of columns is contiguous, and so is the transpose of such a range
-    panels = [np.empty((b - a, b), order="F") for a, b in itertools.pairwise(e)]
+    rows: UnitRows,
+    ridge: float,
+    layout: Plan,
+    i: int,
+    panel: Matrix,
+    pool: ThreadPoolExecutor,
+    advance: Advance,
+) -> Array:
+    """Fill panel i with H, in pieces on all cores; returns its part of the column sums of ``|H|``.
+
+    Float32 panels receive the rounded float64 values.
+    """
+    top = layout.edges[i]
 
     def fill(piece: _Piece) -> tuple[_Piece, Array, Array]:
-        H = panels[piece.panel]
-        top = piece.rows.start - e[piece.panel]
-        out = H[top : top + piece.height, piece.columns]
-        block = gram_block(rows[piece.columns], rows[piece.rows], out=out.T)
+        out = panel[piece.rows.start - top : piece.rows.stop - top, piece.columns].T
+        exact = out if out.dtype == np.float64 else None
+        block = gram_block(rows[piece.columns], rows[piece.rows], out=exact)
         if piece.diagonal:
             np.fill_diagonal(block, 0.5 + ridge)
+        if exact is None:
+            out[:] = block
         size = np.abs(block)
         return piece, size.sum(axis=1), size.sum(axis=0)
 
-    sums = np.zeros(n)
-    with (
-        progress.phase("kernel", n * n / 2) as advance,
-        one_blas_thread(),  # the pool below uses the cores
-        ThreadPoolExecutor(cores()) as pool,
-    ):
-        for piece, across, down in pool.map(fill, _pieces(layout)):
+    sums = np.zeros(layout.edges[i + 1])
+    share = kernel_flops(layout.n, rows.centred.shape[1]) / layout.n**2
+    with one_blas_thread():  # the pool uses the cores
+        for piece, across, down in pool.map(fill, _pieces(layout, i)):
             sums[piece.columns] += across
             if not piece.diagonal:
                 sums[piece.rows] += down
-            advance(piece.height * len(across) / (2 if piece.diagonal else 1))
-    return panels, float(sums.max())
+            advance(share * len(across) * len(down) * (1 if piece.diagonal else 2))
+    return sums
 
 
 @dataclass(frozen=True)
 class _Piece:
     """A block of a panel that one thread forms: on the diagonal and square, or below it."""
 
-    panel: int
     rows: slice
     columns: slice
 
@@ -259,21 +295,17 @@ class _Piece:
     def diagonal(self) -> bool:
         return self.rows == self.columns
 
-    @property
-    def height(self) -> int:
-        return int(self.rows.stop - self.rows.start)
 
-
-def _pieces(layout: Plan) -> Iterator[_Piece]:
-    """Pieces that cover the lower half of H."""
-    for i, (top, bottom) in enumerate(itertools.pairwise(layout.edges)):
-        for columns in _cuts(0, top):
-            for rows in _cuts(top, bottom):
-                yield _Piece(i, rows, columns)
-        for columns in _cuts(top, bottom, _PIECE // 2):  # the upper half of a square is wasted
-            yield _Piece(i, columns, columns)
-            for rows in _cuts(columns.stop, bottom):
-                yield _Piece(i, rows, columns)
+def _pieces(layout: Plan, i: int) -> Iterator[_Piece]:
+    """Pieces that cover panel i up to the diagonal."""
+    top, bottom = layout.edges[i], layout.edges[i + 1]
+    for columns in _cuts(0, top):
+        for rows in _cuts(top, bottom):
+            yield _Piece(rows, columns)
+    for columns in _cuts(top, bottom, _PIECE // 2):  # the upper half of a square is wasted
+        yield _Piece(columns, columns)
+        for rows in _cuts(columns.stop, bottom):
+            yield _Piece(rows, columns)
 
 
 def _cuts(start: int, stop: int, longest: int = 0) -> Iterator[slice]:
@@ -283,62 +315,89 @@ def _cuts(start: int, stop: int, longest: int = 0) -> Iterator[slice]:
     return (slice(low, high) for low, high in itertools.pairwise(edges)) if count else iter(())
 
 
-def _factor_diagonal(i: int, layout: Plan, panels: list[Array], diagonal: float) -> None:
-    e, L_i = layout.edges, panels[i]
-    block = L_i[:, e[i] :]
-    if i:
-        _same(blas.dsyrk(-1.0, L_i[:, : e[i]], 1.0, block, lower=1, overwrite_c=1), block)
-    factor, info = lapack.dpotrf(block, lower=1, clean=1)
-    _check("dpotrf", info, positive=True)
-    block[:] = factor  # after a failure the columns before the bad pivot are those of L
-    count = info - 1 if info else len(factor)
-    small = np.diagonal(factor)[:count] ** 2 <= rounding(layout.n) * diagonal
+def _factor_panel(store: Store, i: int, panel: Matrix, diagonal: float, advance: Advance) -> None:
+    """L_i in place of H_i, given the panels before it; `diagonal` is the value on H's diagonal."""
+    layout, e = store.plan, store.plan.edges
+    tiles = store.stream((j, a, b) for j in range(i) for a, b in layout.runs(0, j + 1))
+    for j in range(i):
+        L_ij = panel[:, e[j] : e[j + 1]]
+        for a, b in layout.runs(0, j + 1):
+            L_j = next(tiles)
+            before = min(e[b], e[j])
+            subtract_product(panel[:, e[a] : before], L_j[:, : before - e[a]], L_ij)
+            if b == j + 1:
+                right_solve(L_j[:, before - e[a] :], L_ij)
+        store.finish_tile(i, j, panel)
+        advance(_tile_flops(layout, i, j))
+    block = panel[:, e[i] :]
+    for a, b in layout.runs(0, i):
+        subtract_square(panel[:, e[a] : e[b]], block)
+    status = cholesky(block)
+    count = status - 1 if status else len(block)
+    error = rounding(layout.n, layout.dtype) * diagonal
+    small = np.diagonal(block)[:count].astype(np.float64) ** 2 <= error
     if small.any():
         count = int(np.argmax(small))
-    if count < len(factor):
-        raise Singular(_dependence(layout, panels, e[i] + count))
+    if count < len(block):
+        raise Singular(_dependence(store, i, panel, e[i] + count))
+    block[:] = np.tril(block)
+    store.finish_tile(i, i, panel)
+    advance(_tile_flops(layout, i, i))
 
 
-def rounding(n: int) -> float:
-    """Relative error of a pivot: a difference of sums of up to n squares, blocked by BLAS."""
-    return (16 + float(np.sqrt(n))) * EPS
+def _forward(store: Store, W: Matrix, first: int, advance: Advance) -> None:
+    """``W L^-T`` in place; W holds the columns from panel `first` on, those before are zero."""
+    layout, e = store.plan, store.plan.edges
+    origin = e[first]
+    numbers = range(first, layout.panels)
+    tiles = store.stream((i, a, b) for i in numbers for a, b in layout.runs(first, i + 1))
+    for i in numbers:
+        W_i = W[:, e[i] - origin : e[i + 1] - origin]
+        for a, b in layout.runs(first, i + 1):
+            L_i = next(tiles)
+            before = min(e[b], e[i])
+            subtract_product(W[:, e[a] - origin : before - origin], L_i[:, : before - e[a]], W_i)
+            if b == i + 1:
+                right_solve(L_i[:, before - e[a] :], W_i)
+        advance(len(W) * ((e[i + 1] - origin) ** 2 - (e[i] - origin) ** 2))
 
 
-def _dependence(layout: Plan, panels: Sequence[Array], row: int) -> Dependence:
-    """``H_<row^-1 H_<row,row`` by back substitution in the rows of L before `row`."""
-    e = layout.edges
-    last = int(np.searchsorted(e, row, side="right")) - 1
-    beta = np.array(panels[last][row - e[last], :row])
-    for i in range(last, -1, -1):
-        stop = min(e[i + 1], row)
-        if stop == e[i]:
-            continue
-        L_i = panels[i][: stop - e[i]]
-        part = blas.dtrsm(
-            1.0, np.asfortranarray(L_i[:, e[i] : stop]), beta[e[i] : stop, None], lower=1, trans_a=1
-        )[:, 0]
-        beta[e[i] : stop] = part
-        beta[: e[i]] -= part @ L_i[:, : e[i]]
+def _backward(store: Store, W: Matrix) -> None:
+    """``W L^-1`` in place, for W of any number of whole panels."""
+    layout, e = store.plan, store.plan.edges
+    last = e.index(W.shape[1])
+    runs = [(i, a, b) for i in reversed(range(last)) for a, b in reversed(layout.runs(0, i + 1))]
+    for (i, a, b), L_i in zip(runs, store.stream(runs), strict=True):
+        W_i = W[:, e[i] : e[i + 1]]
+        before = min(e[b], e[i])
+        if b == i + 1:
+            right_solve(L_i[:, before - e[a] :], W_i, transposed=False)
+        subtract_product(W_i, L_i[:, : before - e[a]], W[:, e[a] : before], transposed=False)
+
+
+def _square_norms(W: Matrix, step: int = 1024) -> Array:
+    """Squared norms of the rows, summed in float64."""
+    norms = np.zeros(len(W))
+    for start in range(0, W.shape[1], step):
+        part = W[:, start : start + step].astype(np.float64, copy=False)
+        norms += np.einsum("ij,ij->i", part, part)
+    return norms
+
+
+def _dependence(store: Store, i: int, panel: Matrix, row: int) -> Dependence:
+    """``H_<row^-1 H_<row,row`` by back substitution in the rows of L before `row`.
+
+    `panel` is panel i, to which the row belongs, in which the columns before the row are final.
+    """
+    start = store.plan.edges[i]
+    inner = row - start
+    beta = panel[inner, :row].astype(np.float64)
+    if inner:
+        L = panel[:inner].astype(np.float64)
+        beta[start:] = solve_triangular(L[:, start:row], beta[start:], trans="T", lower=True)
+        beta[:start] -= beta[start:] @ L[:, :start]
+    if start:
+        W = np.array(beta[None, :start], dtype=store.plan.dtype, order="F")
+        _backward(store, W)
+        beta[:start] = W[0]
     return Dependence(row, beta)
-
-
-def _accumulate(factor: float, A: Array, B: Array, C: Array) -> None:
-    """``C += factor A B^T`` in place."""
-    if A.shape[1]:
-        _same(blas.dgemm(factor, A, B, 1.0, C, trans_b=1, overwrite_c=1), C)
-
-
-def _right_solve(L: Array, B: Array) -> None:
-    """``B L^-T`` in place of B."""
-    _same(blas.dtrsm(1.0, L, B, side=1, lower=1, trans_a=1, overwrite_b=1), B)
-
-
-def _same(returned: NDArray[np.float64], given: Array) -> None:
-    """Fail loudly if BLAS worked on a copy, whose result would be lost."""
-    if returned.ctypes.data != given.ctypes.data:
-        raise RuntimeError("BLAS did not work in place; this is a fault in cgscore")
-
-
-def _check(routine: str, info: int, *, positive: bool = False) -> None:
-    if info < 0 or (info > 0 and not positive):
-        raise RuntimeError(f"LAPACK {routine} returned status {info}; this is a fault in cgscore")

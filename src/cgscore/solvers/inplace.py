@@ -1,0 +1,112 @@
+"""BLAS and LAPACK on blocks of Fortran-ordered matrices, in place and outside of Python's lock.
+
+`scipy.linalg.blas` copies what is not contiguous and holds the interpreter's lock, so that no tile
+could be read or written while a product runs. scipy offers the same routines as C functions
+(``scipy.linalg.cython_blas``); called through `ctypes` they take any block with unit stride down
+its columns, work on the spot and let other threads run.
+
+Every routine takes float64 or float32; all matrices of one call have one type.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cython_blas, cython_lapack
+
+Matrix = NDArray[np.floating[Any]]
+
+_REAL = {np.dtype(np.float64): ("d", ctypes.c_double), np.dtype(np.float32): ("s", ctypes.c_float)}
+
+
+def subtract_product(A: Matrix, B: Matrix, C: Matrix, *, transposed: bool = True) -> None:
+    """``C -= A B^T``, or ``C -= A B`` if not `transposed`."""
+    m, k = A.shape
+    n = C.shape[1]
+    _fits(C.shape == (m, n) and B.shape == ((n, k) if transposed else (k, n)))
+    if m and n and k:
+        _call("gemm", b"N", b"T" if transposed else b"N", m, n, k, -1.0, A, B, 1.0, C)
+
+
+def subtract_square(A: Matrix, C: Matrix) -> None:
+    """``C -= A A^T`` in the lower half of C."""
+    n, k = A.shape
+    _fits(C.shape == (n, n))
+    if n and k:
+        _call("syrk", b"L", b"N", n, k, -1.0, A, 1.0, C)
+
+
+def right_solve(L: Matrix, B: Matrix, *, transposed: bool = True) -> None:
+    """``B L^-T`` in place of B, or ``B L^-1`` if not `transposed`; L is lower triangular."""
+    m, n = B.shape
+    _fits(L.shape == (n, n))
+    if m and n:
+        _call("trsm", b"R", b"L", b"T" if transposed else b"N", b"N", m, n, 1.0, L, B)
+
+
+def cholesky(A: Matrix) -> int:
+    """The Cholesky factor in place of the lower half of A; returns LAPACK's status.
+
+    0 is success; i > 0 says that the leading minor of order i is not positive, and the i - 1
+    columns before it are those of the factor.
+    """
+    n = len(A)
+    _fits(A.shape == (n, n))
+    status = ctypes.c_int(0)
+    if n:
+        _call("potrf", b"L", n, A, status)
+    if status.value < 0:
+        raise RuntimeError(f"LAPACK potrf returned status {status.value}; a fault in cgscore")
+    return status.value
+
+
+def _call(routine: str, *arguments: Any) -> None:
+    """Call a routine: a matrix becomes its address and leading dimension, a number a pointer."""
+    dtype = next(a.dtype for a in arguments if isinstance(a, np.ndarray))
+    letter, real = _REAL[dtype]
+    sent: list[Any] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            _fits(value.dtype == dtype and value.flags.writeable)
+            rows, columns = value.shape
+            _fits(rows == 1 or value.strides[0] == value.itemsize)
+            step = value.strides[1] // value.itemsize if columns > 1 else rows
+            _fits(step >= rows)
+            sent += [value.ctypes.data, ctypes.byref(ctypes.c_int(max(step, 1)))]
+        elif isinstance(value, float):
+            sent.append(ctypes.byref(real(value)))
+        elif isinstance(value, int):
+            sent.append(ctypes.byref(ctypes.c_int(value)))
+        elif isinstance(value, bytes):
+            sent.append(value)
+        else:
+            sent.append(ctypes.byref(value))
+    _routine(letter + routine, len(sent))(*sent)
+
+
+@functools.cache
+def _routine(name: str, count: int) -> Any:
+    """A routine of scipy's library as a C function of `count` pointers."""
+    module: ModuleType = cython_lapack if name.endswith("potrf") else cython_blas
+    capsule = module.__pyx_capi__[name]
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    signature = get_name(capsule)
+    if signature.count(b"*") != count or signature.count(b"int *") != signature.count(b" int *"):
+        raise RuntimeError(f"scipy's {name} has another signature: {signature.decode()}")
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype, get_pointer.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.py_object, ctypes.c_char_p],
+    )
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(get_pointer(capsule, signature))
+
+
+def _fits(agrees: bool) -> None:
+    if not agrees:
+        raise RuntimeError("matrices of a BLAS call do not fit together; a fault in cgscore")

@@ -1,0 +1,106 @@
+"""How a symmetric matrix is cut into tiles, and what that takes in memory and on disk.
+
+The lower half of H lies in row panels of b rows; panel i holds the columns up to its diagonal and
+is stored by columns. So the tile between two edges, and any run of tiles, is contiguous: one
+operand of BLAS, one piece of a file.
+
+Sizes in numbers of the chosen type, for n rows in panels of at most b:
+
+- in memory  ``n^2/2 + n b/2`` for the panels and ``n b/2`` for one strip of the inverse;
+- on disk    the panels; in memory then one panel and two runs of `REACH` tiles to read ahead,
+  ``n b + 2 REACH b^2``.
+
+b follows from n, the type and an explicit ``memory_limit`` alone, so that the order of operations,
+and with it every bit of a result, does not depend on how much memory happens to be free:
+
+- ``b = TILE`` (one panel for ``n <= 2 TILE``) without a limit, or where the limit, less 8 n p bytes
+  for the rows on the unit sphere, admits everything in memory;
+- otherwise the largest b with ``n b + 2 REACH b^2 <= (limit - 8 n p) / size``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+TILE = 1280  # rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2/2
+REACH = 4  # tiles of a panel that one product takes at a time
+LEAST = 32  # narrower panels would read the disk without end
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Panels between `edges`; `dtype` is ``"float64"`` or ``"float32"``."""
+
+    n: int
+    edges: tuple[int, ...]
+    dtype: str
+
+    @property
+    def panels(self) -> int:
+        """Number of row panels."""
+        return len(self.edges) - 1
+
+    @property
+    def widest(self) -> int:
+        """Rows of the largest panel."""
+        return max(b - a for a, b in itertools.pairwise(self.edges))
+
+    @property
+    def size(self) -> int:
+        """Bytes of a number."""
+        return np.dtype(self.dtype).itemsize
+
+    @property
+    def disk(self) -> int:
+        """Bytes of all panels."""
+        return self.size * sum((b - a) * b for a, b in itertools.pairwise(self.edges))
+
+    @property
+    def in_memory(self) -> int:
+        """Bytes of memory when all panels are in it."""
+        return self.disk + self.size * self.n * -(-self.widest // 2)
+
+    @property
+    def streamed(self) -> int:
+        """Bytes of memory when panels are on disk."""
+        return self.size * (self.n * self.widest + 2 * REACH * self.widest**2)
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic of factor and inverse together."""
+        return 2 * self.n**3 / 3
+
+    def height(self, i: int) -> int:
+        """Rows of panel i."""
+        return self.edges[i + 1] - self.edges[i]
+
+    def runs(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Tiles ``first .. last`` (exclusive) in runs of at most `REACH`."""
+        return [(a, min(a + REACH, last)) for a in range(first, last, REACH)]
+
+    def strips(self) -> Iterator[tuple[int, int, int]]:
+        """Column strips of the inverse, two to a panel: the panel, first and last column."""
+        for j in range(self.panels):
+            middle = self.edges[j] + -(-self.height(j) // 2)
+            yield j, self.edges[j], middle
+            if middle < self.edges[j + 1]:
+                yield j, middle, self.edges[j + 1]
+
+
+def plan(n: int, p: int = 0, dtype: str = "float64", limit: int | None = None) -> Plan:
+    """The plan for n rows of p numbers, under an explicit limit in bytes if there is one."""
+    usual = _cut(n, 1 if n <= 2 * TILE else -(-n // TILE), dtype)
+    if limit is None or usual.in_memory + 8 * n * p <= limit:
+        return usual
+    room = max(0.0, (limit - 8 * n * p) / usual.size)
+    widest = int((math.sqrt(n**2 + 8 * REACH * room) - n) / (4 * REACH))
+    return _cut(n, -(-n // min(max(widest, LEAST, 1), TILE, n)), dtype)
+
+
+def _cut(n: int, count: int, dtype: str) -> Plan:
+    return Plan(n, tuple(n * i // count for i in range(count + 1)), dtype)

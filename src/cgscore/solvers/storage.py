@@ -1,0 +1,375 @@
+"""Where the panels of a factor live: in memory, or in files that are read ahead of their use.
+
+One file per panel: its tiles, then numbers that belong to it, then checksums (xxh3) of every tile,
+of the numbers and of the checksums. A file gets its name when it is complete and on the disk, and
+every tile is checked whenever it is read, so a torn or damaged file is never used. Files of a
+checkpoint stay; others have no name and vanish with the process.
+
+Tiles are written behind by one thread and read ahead by another while BLAS computes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from cgscore.errors import StorageError
+from cgscore.kernel import Array
+from cgscore.solvers.inplace import Matrix
+from cgscore.solvers.plan import REACH, Plan
+
+Run = tuple[int, int, int]  # panel, first tile, last tile (exclusive)
+
+
+class Store(Protocol):
+    """Panels of a lower triangular matrix, finished one after the other."""
+
+    plan: Plan
+
+    def blank(self, i: int) -> Matrix:
+        """Room for panel i, Fortran-ordered, contents undefined."""
+        ...
+
+    def finish_tile(self, i: int, j: int, panel: Matrix) -> None:
+        """Tile j of panel i has its final values; they are kept until `finish_panel`."""
+        ...
+
+    def finish_panel(self, i: int, notes: Array) -> None:
+        """Panel i is complete; `notes` are numbers to be kept with it."""
+        ...
+
+    def restore(self, i: int) -> Array | None:
+        """The notes of panel i if an earlier run finished it, and the panel is sound."""
+        ...
+
+    def stream(self, runs: Iterable[Run]) -> Iterator[Matrix]:
+        """Runs of tiles of finished panels, each valid until the next is asked for."""
+        ...
+
+    def rest(self) -> None:
+        """All panels are finished: let go of what only their making needs."""
+        ...
+
+    def describe(self) -> str:
+        """Where the panels are, in a word or two."""
+        ...
+
+
+class InMemory:
+    """All panels in memory, copied to files as they are finished if there are any."""
+
+    def __init__(self, plan: Plan, files: PanelFiles | None = None) -> None:
+        self.plan = plan
+        self._files = files
+        self._panels: list[Matrix] = []
+
+    def blank(self, i: int) -> Matrix:
+        """A new array, kept as panel i."""
+        panel = np.empty((self.plan.height(i), self.plan.edges[i + 1]), self.plan.dtype, order="F")
+        self._panels.append(panel)
+        return panel
+
+    def finish_tile(self, i: int, j: int, panel: Matrix) -> None:
+        """Copy the tile to its file."""
+        if self._files:
+            self._files.write(i, j, panel)
+
+    def finish_panel(self, i: int, notes: Array) -> None:
+        """Complete the file."""
+        if self._files:
+            self._files.complete(i, notes)
+            self._files.raise_failures()
+
+    def restore(self, i: int) -> Array | None:
+        """Panel i from its file."""
+        if not self._files or not self._files.complete_before(i):
+            return None
+        e, panel = self.plan.edges, self.blank(i)
+        try:
+            for a, b in self.plan.runs(0, i + 1):
+                self._files.read((i, a, b), panel[:, e[a] : e[b]])
+        except StorageError:
+            self._panels.pop()
+            self._files.forget(i)
+            return None
+        return self._files.notes(i)
+
+    def stream(self, runs: Iterable[Run]) -> Iterator[Matrix]:
+        """Views of the panels."""
+        e = self.plan.edges
+        for i, a, b in runs:
+            yield self._panels[i][:, e[a] : e[b]]
+
+    def rest(self) -> None:
+        """Wait for the files."""
+        if self._files:
+            self._files.finish()
+
+    def describe(self) -> str:
+        """Where the panels are."""
+        return "memory"
+
+
+class OnDisk:
+    """One panel in memory at a time, the others in files."""
+
+    def __init__(self, plan: Plan, files: PanelFiles) -> None:
+        self.plan = plan
+        self._files = files
+        self._room: Matrix | None = None
+        self._buffers = [np.empty(REACH * plan.widest**2, plan.dtype) for _ in range(2)]
+        self._reader = ThreadPoolExecutor(1)
+
+    def blank(self, i: int) -> Matrix:
+        """The one panel in memory, when the one before is written."""
+        self._files.settle()
+        if self._room is None:
+            self._room = np.empty(self.plan.widest * self.plan.n, self.plan.dtype)
+        height, width = self.plan.height(i), self.plan.edges[i + 1]
+        return self._room[: height * width].reshape(height, width, order="F")
+
+    def finish_tile(self, i: int, j: int, panel: Matrix) -> None:
+        """Write the tile behind."""
+        self._files.write(i, j, panel)
+
+    def finish_panel(self, i: int, notes: Array) -> None:
+        """Complete the file."""
+        self._files.complete(i, notes)
+
+    def restore(self, i: int) -> Array | None:
+        """Read the whole panel once to see that it is sound."""
+        if not self._files.complete_before(i):
+            return None
+        try:
+            for _ in self.stream((i, a, b) for a, b in self.plan.runs(0, i + 1)):
+                pass
+        except StorageError:
+            self._files.forget(i)
+            return None
+        return self._files.notes(i)
+
+    def stream(self, runs: Iterable[Run]) -> Iterator[Matrix]:
+        """Read one run ahead of its use."""
+        coming: Future[Matrix] | None = None
+        for count, run in enumerate(runs):
+            ready = coming.result() if coming else None
+            coming = self._reader.submit(self._read, run, self._buffers[count % 2])
+            if ready is not None:
+                yield ready
+        if coming:
+            yield coming.result()
+
+    def _read(self, run: Run, buffer: Matrix) -> Matrix:
+        i, a, b = run
+        height, width = self.plan.height(i), self.plan.edges[b] - self.plan.edges[a]
+        out = buffer[: height * width].reshape(height, width, order="F")
+        self._files.read(run, out)
+        return out
+
+    def rest(self) -> None:
+        """Free the panel in memory."""
+        self._files.finish()
+        self._room = None
+
+    def describe(self) -> str:
+        """Where the panels are."""
+        return "disk"
+
+
+class PanelFiles:
+    """The files behind a store: named ones in a checkpoint's folder, or nameless temporary ones."""
+
+    def __init__(self, plan: Plan, folder: Path, *, keep: bool) -> None:
+        self.plan = plan
+        self.folder = folder
+        self._keep = keep
+        self._files: dict[int, IO[bytes]] = {}
+        self._sums: dict[int, list[int]] = {}
+        self._notes: dict[int, Array] = {}
+        self._writer = ThreadPoolExecutor(1)
+        self._writes: list[Future[None]] = []
+        self._completions: dict[int, Future[None]] = {}
+        weakref.finalize(self, _close, self._files)
+
+    def write(self, i: int, j: int, panel: Matrix) -> None:
+        """Write tile j of panel i behind; the caller leaves it alone until `settle`."""
+        self._writes.append(self._writer.submit(self._write, i, j, panel))
+
+    def complete(self, i: int, notes: Array) -> None:
+        """After its tiles: the notes and checksums of panel i, and its name."""
+        self._completions[i] = self._writer.submit(self._complete, i, notes)
+
+    def settle(self) -> None:
+        """Wait until all tiles are written, and raise what went wrong."""
+        writes, self._writes = self._writes, []
+        for write in writes:
+            write.result()
+        for i in [i for i, done in self._completions.items() if done.done()]:
+            self._completions.pop(i).result()
+
+    def raise_failures(self) -> None:
+        """Raise what went wrong so far, without waiting."""
+        pending = []
+        for write in self._writes:
+            if write.done():
+                write.result()
+            else:
+                pending.append(write)
+        self._writes = pending
+
+    def finish(self) -> None:
+        """Wait until everything is on the disk."""
+        self.settle()
+        for i in list(self._completions):
+            self._completions.pop(i).result()
+
+    def complete_before(self, i: int) -> bool:
+        """Whether an earlier run left a complete file of panel i whose end is sound."""
+        if not self._keep or not self._path(i).is_file():
+            return False
+        try:
+            file = self._path(i).open("rb", buffering=0)
+            notes, sums = self._end(i, file)
+        except (OSError, StorageError):
+            return False
+        self._files[i], self._notes[i], self._sums[i] = file, notes, sums
+        return True
+
+    def forget(self, i: int) -> None:
+        """Panel i is damaged and will be made anew."""
+        self._files.pop(i).close()
+        del self._notes[i], self._sums[i]
+
+    def notes(self, i: int) -> Array:
+        """The notes of panel i."""
+        return self._notes[i]
+
+    def read(self, run: Run, out: Matrix) -> None:
+        """Read tiles into `out`, a contiguous Fortran-ordered block, and check them."""
+        i, a, b = run
+        if completion := self._completions.get(i):
+            completion.result()
+        e, file = self.plan.edges, self._files[i]
+        try:
+            file.seek(self.plan.size * self.plan.height(i) * e[a])
+            _read_fully(file, memoryview(out.T).cast("B"))
+        except OSError as error:
+            raise StorageError(f"Reading {self._name(i)} failed: {error}.") from error
+        for j in range(a, b):
+            tile = out[:, e[j] - e[a] : e[j + 1] - e[a]]
+            if _checksum(tile) != self._sums[i][j]:
+                raise StorageError(
+                    f"{self._name(i)} is damaged: tile {j} does not have the checksum it was "
+                    "written with. Run again; what is damaged is computed anew."
+                )
+
+    def _write(self, i: int, j: int, panel: Matrix) -> None:
+        e = self.plan.edges
+        tile = panel[:, e[j] : e[j + 1]]
+        if i not in self._files:
+            self._files[i] = self._create(i)
+            self._sums[i] = []
+        with naming(self._name(i)):
+            _write_fully(self._files[i], memoryview(tile.T).cast("B"))
+        self._sums[i].append(_checksum(tile))
+
+    def _complete(self, i: int, notes: Array) -> None:
+        sums = [*self._sums[i], xxhash.xxh3_64_intdigest(notes.tobytes())]
+        end = np.array(sums, dtype=np.uint64).tobytes()
+        with naming(self._name(i)):
+            _write_fully(self._files[i], memoryview(notes.tobytes()))
+            _write_fully(self._files[i], memoryview(end + xxhash.xxh3_64_digest(end)))
+            if self._keep:
+                self._files[i].flush()
+                os.fsync(self._files[i].fileno())
+                self._files[i].close()
+                os.replace(self._path(i).with_suffix(".part"), self._path(i))
+                sync_folder(self.folder)
+                self._files[i] = self._path(i).open("rb", buffering=0)
+        self._notes[i] = notes
+
+    def _end(self, i: int, file: IO[bytes]) -> tuple[Array, list[int]]:
+        """Notes and checksums at the end of a file."""
+        start = self.plan.size * self.plan.height(i) * self.plan.edges[i + 1]
+        count = self._note_count(i)
+        length = 8 * (count + i + 3)
+        if os.fstat(file.fileno()).st_size != start + length:
+            raise StorageError(f"{self._name(i)} does not have the size it should have.")
+        file.seek(start)
+        raw = bytearray(length)
+        _read_fully(file, memoryview(raw))
+        notes, end, seal = raw[: 8 * count], raw[8 * count : -8], raw[-8:]
+        sums = np.frombuffer(end, dtype=np.uint64).tolist()
+        if xxhash.xxh3_64_digest(end) != seal or xxhash.xxh3_64_intdigest(notes) != sums[-1]:
+            raise StorageError(f"{self._name(i)} is damaged at its end.")
+        return np.frombuffer(notes, dtype=np.float64), sums[:-1]
+
+    def _note_count(self, i: int) -> int:
+        """Numbers kept with a panel: one per column, and one per row."""
+        return self.plan.edges[i + 1] + self.plan.height(i)
+
+    def _create(self, i: int) -> IO[bytes]:
+        with naming(self._name(i)):
+            if self._keep:
+                return self._path(i).with_suffix(".part").open("wb", buffering=0)
+            file: Any = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
+            return file  # type: ignore[no-any-return]
+
+    def _path(self, i: int) -> Path:
+        return self.folder / f"panel-{i:05d}.tiles"
+
+    def _name(self, i: int) -> str:
+        return str(self._path(i)) if self._keep else f"A temporary file in {self.folder}"
+
+
+def _close(files: dict[int, IO[bytes]]) -> None:
+    for file in files.values():
+        file.close()
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Turn errors of the disk into one that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{name}: writing failed ({error.strerror or error}). Free some space and run again."
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _checksum(tile: NDArray[Any]) -> int:
+    return int(xxhash.xxh3_64_intdigest(memoryview(tile.T).cast("B")))
+
+
+def _write_fully(file: IO[bytes], data: memoryview) -> None:
+    while data:
+        data = data[file.write(data) :]
+
+
+def _read_fully(file: IO[bytes], out: memoryview) -> None:
+    while out:
+        count = file.readinto(out)  # type: ignore[attr-defined]
+        if not count:
+            raise OSError("the file is too short")
+        out = out[count:]
