@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="float64")
     options = parser.parse_args()
     dataset = cgscore.read(options.source, split=options.split)
-    X, y = dataset.X[: options.rows], dataset.y[: options.rows]
+    X, y = dataset.X[: options.rows], np.asarray(dataset.y)[: options.rows]
     n, p = len(X), X[0].size
     meter = Speedometer()
     start = time.perf_counter()

@@ -146,9 +146,9 @@ def test_rows_are_named_by_their_input_position_when_copies_are_merged() -> None
 
 def test_too_large_is_refused_before_allocating() -> None:
     X = np.random.default_rng(0).standard_normal((500_000, 2))
-    with pytest.raises(MemoryLimitError, match=r"500,000 .* 1.01 TB of memory; .* is free"):
+    with pytest.raises(MemoryLimitError, match=r"500,000 .* 1.01 TB of disk; .* is free in"):
         cgscore.score(X, np.arange(500_000) % 2)
-    with pytest.raises(MemoryLimitError, match="1 MB is the limit"):
+    with pytest.raises(MemoryLimitError, match="968 kB is left of the limit"):
         cgscore.score(X[:2_000], np.arange(2_000) % 2, memory_limit="1MB")
     few = np.tile(X[:12], (100, 1))  # 1,200 rows, 12 of them different
     with pytest.warns(CGScoreWarning):

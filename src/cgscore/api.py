@@ -124,7 +124,10 @@ def score(
         duplicates=duplicates,
         progress=progress,
     )
-    scores = made.score(task=task)
+    try:
+        scores = made.score(task=task)
+    finally:
+        made.close()
     scores.meta["seed"] = seed
     return scores
 

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -149,6 +150,22 @@ def shown(value: Any) -> str:
 
 
 @contextmanager
+def _resumable(checkpoint: Path | None) -> Iterator[None]:
+    """Say how to go on when the work inside is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is None:
+            _complain("With --checkpoint FOLDER an interrupted run can go on where it was.")
+        else:
+            _complain(
+                f"Finished work is kept in {checkpoint}. To go on, run the same command again:\n"
+                f"  {shlex.join(['cgscore', *sys.argv[1:]])}"
+            )
+        raise
+
+
+@contextmanager
 def _warnings_aside() -> Iterator[None]:
     """Leave warnings to the result's metadata, from which they are printed."""
     with warnings.catch_warnings():
@@ -229,7 +246,17 @@ def score(
         str, typer.Option("--duplicates", help="Identical rows: merge or error.")
     ] = "merge",
     memory_limit: MemoryOption = None,
-    dtype: Annotated[str, typer.Option("--dtype", help="float64.")] = "float64",
+    dtype: Annotated[
+        str,
+        typer.Option("--dtype", help="float64, or float32: half the memory and time, less exact."),
+    ] = "float64",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Folder for finished work; an interrupted run started again goes on from there.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="For methods that draw at random.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -254,7 +281,12 @@ def score(
     if not as_json:
         _print_source(console, dataset, task)
         _print_cost(console, *dataset.shape)
-    with _warnings_aside():
+    if checkpoint is not None:
+        _complain(
+            f"checkpoint {checkpoint}: if this run is interrupted, the same command goes on from "
+            "there."
+        )
+    with _warnings_aside(), _resumable(checkpoint):
         scores = cgscore.score(
             dataset,
             method=method,
@@ -263,6 +295,7 @@ def score(
             dtype=dtype,
             seed=seed,
             memory_limit=memory_limit,
+            checkpoint=checkpoint,
             duplicates=duplicates,
         )
     if output.suffix.lower() == ".csv":
@@ -275,6 +308,12 @@ def score(
         _print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
         return
     console.print(f"scores    {len(scores):,} rows in {_one_line(str(output))}", soft_wrap=True)
+    if checkpoint is not None:
+        console.print(
+            f"kept      {_one_line(str(checkpoint))} serves other labels of the same inputs; "
+            "remove it if there will be none",
+            soft_wrap=True,
+        )
     console.print()
     _print_findings(console, scores)
 
@@ -354,6 +393,8 @@ def info(
                 "seconds": cost.seconds(rate),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
+                "bytes_from_disk": cost.least,
+                "disk": cost.disk,
             }
         },
     }
@@ -490,6 +531,8 @@ def _print_cost(console: Console, n: int, p: int) -> None:
     text = f"method    exact: about {show_seconds(seconds)} and {show_bytes(cost.bytes)}"
     if cost.bytes > memory:
         text += f", more than the {show_bytes(memory)} available here"
+        if cost.least <= memory:
+            text += f": works from disk ({show_bytes(cost.disk)})"
     console.print(text, soft_wrap=True)
 
 

@@ -41,12 +41,12 @@ _NAMES = {
     "numpy": "numpy's version",
     "scipy": "scipy's version",
     "blas": "the BLAS library and its threads",
-    "inputs": "the data",
     "rows": "the number of different rows",
     "columns": "the number of columns",
+    "inputs": "the data",
     "ridge": "the ridge",
     "dtype": "the dtype",
-    "edges": "the panels, which follow from memory_limit",
+    "edges": "the panels (they follow from memory_limit)",
     "byte_order": "the byte order",
 }
 
@@ -79,7 +79,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, work: Mapping[str, Any], plan: Plan) -> None:
         self.folder = folder
-        weakref.finalize(self, _opened(folder, work).close)
+        self._release = weakref.finalize(self, _opened(folder, work).close)
         self.files = PanelFiles(plan, folder, keep=True)
 
     def strip(self, number: int, length: int) -> Array | None:
@@ -97,6 +97,11 @@ class Checkpoint:
         """Keep a finished strip."""
         raw = values.tobytes()
         _write_whole(self._strip(number), raw + xxhash.xxh3_64_digest(raw))
+
+    def close(self) -> None:
+        """Finish what is being written and let other processes work here."""
+        self.files.close()
+        self._release()
 
     def _strip(self, number: int) -> Path:
         return self.folder / f"strip-{number:05d}.d"

@@ -97,7 +97,10 @@ def _routine(name: str, count: int) -> Any:
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     signature = get_name(capsule)
-    if signature.count(b"*") != count or signature.count(b"int *") != signature.count(b" int *"):
+    types = [part.strip() for part in signature[signature.index(b"(") + 1 : -1].split(b",")]
+    real = b"_" + name[0].encode() + b" *"  # an alias of double or float
+    known = all(kind in (b"char *", b"int *") or kind.endswith(real) for kind in types)
+    if len(types) != count or not known:
         raise RuntimeError(f"scipy's {name} has another signature: {signature.decode()}")
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = (

@@ -32,34 +32,34 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
     room = available_memory()
     if limit is not None:
         room = min(room, limit - 8 * layout.n * p)
-    if kept:
-        refuse_full_disk(layout, kept.folder)
-    if layout.in_memory <= room:
-        return InMemory(layout, kept)
-    if layout.streamed > room:
+    if layout.streamed > room and layout.in_memory > room:
         raise MemoryLimitError(
             f"Scoring {layout.n:,} examples exactly needs {show_bytes(layout.in_memory)} of "
             f"memory, or {show_bytes(layout.streamed)} and {show_bytes(layout.disk)} of disk; "
             f"{show_bytes(max(room, 0))} {'is free' if limit is None else 'is left of the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
         )
+    if layout.in_memory <= room:
+        if kept:
+            _refuse_full_disk(layout, kept.folder, "A checkpoint of")
+        return InMemory(layout, kept)
     if not kept:
-        folder = scratch_folder()
-        refuse_full_disk(layout, folder)
-        kept = PanelFiles(layout, folder, keep=False)
+        kept = PanelFiles(layout, scratch_folder(), keep=False)
+    why = f"With {show_bytes(room)} of memory"
+    _refuse_full_disk(layout, kept.folder, f"{why}, scoring exactly")
     return OnDisk(layout, kept)
 
 
-def refuse_full_disk(layout: Plan, folder: Path) -> None:
+def _refuse_full_disk(layout: Plan, folder: Path, what: str) -> None:
     """Raise `MemoryLimitError` if the panels do not fit on the disk of `folder`."""
-    present = sum(entry.stat().st_size for entry in folder.glob("panel-*.tiles"))
-    free = shutil.disk_usage(folder).free
+    present = sum(entry.stat().st_size for entry in folder.glob("panel-*"))
+    free = shutil.disk_usage(folder).free + present
     needed = layout.disk + 16 * layout.n * (layout.panels + 1)
-    if needed > free + present:
+    if needed > free:
         raise MemoryLimitError(
-            f"The factor of {layout.n:,} examples takes {show_bytes(needed)} on disk; "
-            f"{show_bytes(free)} is free in {folder}. Give a checkpoint folder on a larger disk, "
-            "or set TMPDIR to one."
+            f"{what} {layout.n:,} examples needs {show_bytes(needed)} of disk; {show_bytes(free)} "
+            f"is free in {folder}. Give a checkpoint folder on a larger disk (or set TMPDIR to "
+            "one), or score a sample of the examples."
         )
 
 

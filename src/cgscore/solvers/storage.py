@@ -199,7 +199,7 @@ class PanelFiles:
         self._writer = ThreadPoolExecutor(1)
         self._writes: list[Future[None]] = []
         self._completions: dict[int, Future[None]] = {}
-        weakref.finalize(self, _close, self._files)
+        self._release = weakref.finalize(self, _close, self._files)
 
     def write(self, i: int, j: int, panel: Matrix) -> None:
         """Write tile j of panel i behind; the caller leaves it alone until `settle`."""
@@ -216,6 +216,11 @@ class PanelFiles:
             write.result()
         for i in [i for i, done in self._completions.items() if done.done()]:
             self._completions.pop(i).result()
+
+    def close(self) -> None:
+        """Wait for what is being written and close the files."""
+        self._writer.shutdown()
+        self._release()
 
     def raise_failures(self) -> None:
         """Raise what went wrong so far, without waiting."""
@@ -238,17 +243,19 @@ class PanelFiles:
         if not self._keep or not self._path(i).is_file():
             return False
         try:
-            file = self._path(i).open("rb", buffering=0)
-            notes, sums = self._end(i, file)
+            self._files[i] = self._path(i).open("rb", buffering=0)
+            self._notes[i], self._sums[i] = self._end(i, self._files[i])
         except (OSError, StorageError):
+            self.forget(i)
             return False
-        self._files[i], self._notes[i], self._sums[i] = file, notes, sums
         return True
 
     def forget(self, i: int) -> None:
         """Panel i is damaged and will be made anew."""
-        self._files.pop(i).close()
-        del self._notes[i], self._sums[i]
+        if file := self._files.pop(i, None):
+            file.close()
+        self._notes.pop(i, None)
+        self._sums.pop(i, None)
 
     def notes(self, i: int) -> Array:
         """The notes of panel i."""

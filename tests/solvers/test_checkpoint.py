@@ -1,0 +1,188 @@
+"""Runs that are killed, resumed, damaged and mistaken for others."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cgscore
+from cgscore.errors import StorageError
+from cgscore.solvers import checkpoint as checkpoints
+
+N, P, LIMIT = 900, 10, 900_000  # a limit that makes some twenty panels, kept on disk
+
+
+def data() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((N, P)), np.arange(N) % 3
+
+
+def score(**options: Any) -> cgscore.Scores:
+    return cgscore.score(*data(), **{"memory_limit": LIMIT, "progress": False, **options})
+
+
+def same(a: cgscore.Scores, b: cgscore.Scores) -> bool:
+    return (
+        np.array_equal(a.d, b.d)
+        and np.array_equal(a.loo, b.loo)
+        and np.array_equal(a.alpha, b.alpha)
+        and a.meta["condition"] == b.meta["condition"]
+    )
+
+
+SUICIDE = """
+import os, signal, sys
+import cgscore
+sys.path.insert(0, {here!r})
+from test_checkpoint import score
+phase, fraction = {phase!r}, {fraction}
+def progress(name, done):
+    if name == phase and done >= fraction:
+        os.kill(os.getpid(), signal.SIGKILL)
+score(checkpoint={folder!r}, progress=progress{options})
+"""
+
+
+def killed(folder: Path, phase: str, fraction: float, options: str = "") -> None:
+    code = SUICIDE.format(
+        here=str(Path(__file__).parent),
+        phase=phase,
+        fraction=fraction,
+        folder=str(folder),
+        options=options,
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    counts = []
+    for phase, fraction in [("kernel", 0.01), ("factor", 0.3), ("factor", 0.8), ("inverse", 0.5)]:
+        killed(folder, phase, fraction)
+        counts.append(len(list(folder.glob("panel-*.tiles"))))
+    assert counts == sorted(counts)
+    assert counts[0] < counts[1] < counts[2] < counts[3]
+    finished = {path: path.stat().st_mtime_ns for path in folder.glob("*-*")}
+    assert any("strip" in path.name for path in finished)
+    resumed = score(checkpoint=folder)
+    assert same(resumed, score())
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished  # nothing done twice
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_killed_in_memory_too(tmp_path: Path) -> None:
+    """The panels of a run in memory are kept as well, and the same bits come back."""
+    options = ", memory_limit=None"
+    killed(tmp_path, "inverse", 0.6, options)
+    assert (tmp_path / "strip-00000.d").exists()
+    assert same(score(checkpoint=tmp_path, memory_limit=None), score(memory_limit=None))
+
+
+@pytest.mark.parametrize("damage", ["tile", "end", "short", "long", "strip", "manifest"])
+def test_damage_is_found_and_made_good(tmp_path: Path, damage: str) -> None:
+    whole = score(checkpoint=tmp_path)
+    path = tmp_path / ("strip-00002.d" if damage == "strip" else "panel-00004.tiles")
+    content = bytearray(path.read_bytes())
+    if damage in ("tile", "strip"):
+        content[40] ^= 4
+    elif damage == "end":
+        content[-3] ^= 4
+    elif damage == "short":
+        del content[-100:]
+    elif damage == "long":
+        content += b"more"
+    path.write_bytes(content)
+    if damage == "manifest":
+        (tmp_path / "checkpoint.json").write_text('{"format": 1, "cg')
+        with pytest.raises(StorageError, match=r"checkpoint.json: this is no checkpoint"):
+            score(checkpoint=tmp_path)
+        return
+    assert same(score(checkpoint=tmp_path), whole)
+    assert path.read_bytes() != content  # made anew
+    assert same(score(checkpoint=tmp_path), whole)
+
+
+def test_a_checkpoint_of_other_work_is_refused_by_name(tmp_path: Path) -> None:
+    score(checkpoint=tmp_path)
+    X, y = data()
+    with pytest.raises(StorageError, match=r"the ridge differs: 0\.0, now 0\.5"):
+        score(checkpoint=tmp_path, ridge=0.5)
+    with pytest.raises(StorageError, match="the dtype differs: float64, now float32"):
+        score(checkpoint=tmp_path, dtype="float32")
+    with pytest.raises(StorageError, match=r"the panels \(they follow from memory_limit\) differ"):
+        score(checkpoint=tmp_path, memory_limit=LIMIT - 200_000)
+    with pytest.raises(StorageError, match="the data differ"):
+        cgscore.score(X + 1e-6, y, checkpoint=tmp_path, memory_limit=LIMIT)
+    with pytest.raises(StorageError, match="the number of different rows differs: 900, now 899"):
+        cgscore.score(X[1:], y[1:], checkpoint=tmp_path, memory_limit=LIMIT)
+    manifest = json.loads((tmp_path / "checkpoint.json").read_text())
+    for key, named in [("cgscore", "cgscore's version"), ("blas", "the BLAS library")]:
+        (tmp_path / "checkpoint.json").write_text(json.dumps({**manifest, key: "other"}))
+        with pytest.raises(StorageError, match=f"{named}.* differs: other, now"):
+            score(checkpoint=tmp_path)
+    assert set(manifest) == set(checkpoints._NAMES)
+
+
+def test_other_labels_take_the_same_checkpoint(tmp_path: Path) -> None:
+    score(checkpoint=tmp_path)
+    X, y = data()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*-*")}
+    other = cgscore.score(X, y[::-1], checkpoint=tmp_path, memory_limit=LIMIT)
+    assert same(other, cgscore.score(X, y[::-1], memory_limit=LIMIT))
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*-*")} == before
+
+
+def test_folders_that_hold_something_else_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(StorageError, match=r"not empty and holds no checkpoint \(found 'thesis"):
+        score(checkpoint=tmp_path)
+    with pytest.raises(StorageError, match="cannot make this folder"):
+        score(checkpoint=tmp_path / "thesis.tex")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks")
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    held = cgscore.factor(data()[0], checkpoint=tmp_path, memory_limit=LIMIT)
+    with pytest.raises(StorageError, match="in use by another process"):
+        score(checkpoint=tmp_path)
+    held.close()
+    score(checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("limit", [None, LIMIT])
+def test_float32_says_what_it_costs(limit: int | None) -> None:
+    exact, rough = score(memory_limit=limit), score(memory_limit=limit, dtype="float32")
+    loss = rough.meta["loss"]
+    error = np.abs(rough.d / exact.d - 1)
+    assert exact.meta["loss"] is None
+    assert loss["examples"] == 32
+    assert loss["d_largest"] <= error.max() * 1.5
+    assert loss["d_weakest"] == pytest.approx(error[np.argmax(exact.d)], rel=0.5)
+    assert 0.3 < loss["d_median"] / np.median(error) < 3
+    change = np.linalg.norm(rough.alpha - exact.alpha) / np.linalg.norm(exact.alpha)
+    assert change < 30 * loss["alpha"] + 1e-12
+    assert change < 0.1 * loss["alpha_before_refinement"]
+    assert rough.meta["dtype"] == "float32"
+
+
+def test_float32_is_refused_or_doubted_where_it_is_not_enough() -> None:
+    X, y = data()
+    X[700] = X[30] + 3e-5 * X[31]
+    with pytest.warns(cgscore.CGScoreWarning, match="float32 cost up to"):
+        rough = cgscore.score(X, y, dtype="float32")
+    assert rough.meta["loss"]["d_weakest"] > 0.01
+    X[700] = X[30] + 1e-6 * X[31]
+    with pytest.raises(cgscore.CGScoreError, match=r"row 700 .* row 30 .*Or use float64"):
+        cgscore.score(X, y, dtype="float32")
+    with pytest.warns(cgscore.CGScoreWarning, match="leaves about 6 digits"):
+        cgscore.score(X, y)
