@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-slow check bench format clean
+.PHONY: help demo test test-slow check bench bench-large format clean
 
 help:
 	@echo "make demo    score the digits that ship with scikit-learn, some labels flipped"
@@ -27,6 +27,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.core
 	$(BIN)/python bench/exact.py
+
+bench-large: $(VENV)/.core
+	$(BIN)/python bench/tiles.py
+	$(BIN)/python bench/kills.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

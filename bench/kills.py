@@ -33,7 +33,9 @@ def work(n: int, output: str, checkpoint: str | None, limit: int | None) -> None
     np.savez(output, d=scores.d, alpha=scores.alpha, loo=scores.loo)
 
 
-def start(n: int, output: Path, checkpoint: Path | None, limit: int | None) -> subprocess.Popen:
+def start(
+    n: int, output: Path, checkpoint: Path | None, limit: int | None
+) -> subprocess.Popen[bytes]:
     command = [sys.executable, __file__, "-n", str(n), "--work", str(output)]
     command += ["--checkpoint", str(checkpoint)] if checkpoint else []
     command += ["--limit", str(limit)] if limit else []

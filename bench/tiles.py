@@ -120,7 +120,7 @@ def main() -> None:
     print(f"under a memory limit of {options.limit}, panels of {disk.scores.meta['storage']}")
     slower = disk.seconds / ours.seconds
     print(
-        f"  ours               {disk.seconds:8.1f} s   {disk.describe()}; {slower:.2f}x (aim 1.6)"
+        f"  from disk          {disk.seconds:8.1f} s   {disk.describe()}; {slower:.2f}x (aim 1.6)"
     )
     taken, whole = outside["peak"] - outside["before"], outside["peak"]
     print(f"  peak memory        {show_bytes(taken)} above the data, {show_bytes(whole)} in all")

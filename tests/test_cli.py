@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,6 +98,10 @@ def test_info(tmp_path: Path) -> None:
     )
     assert simulated["methods"]["exact"]["fits"] is False
     assert simulated["methods"]["exact"]["bytes"] > 4e12
+    assert simulated["methods"]["iterative"]["bytes"] > 2e12
+    text = run("info", "--simulate", "n=30000", cwd=tmp_path).stdout
+    assert "exact: about" in text
+    assert "iterative: about" in text
 
 
 def test_info_of_suspicious_data(tmp_path: Path) -> None:
@@ -204,13 +209,32 @@ def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) < 200
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_interrupting_exits_with_130(tmp_path: Path) -> None:
+def test_an_iterative_run_shows_its_audit(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "d.npz", X=rng.random((9000, 20)), y=np.arange(9000) % 2)
+    X, y = rng.standard_normal((600, 12)), np.arange(600) % 3
+    X += np.eye(12)[y]
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    done = run("score", "d.npz", "--method", "iterative", "--target", "0.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"audit     rank correlation with the exact score 0\.\d+ \(95 %: 0\.", done.stdout
+    )
+    assert re.search(r"median errors: cg \d\.\d%, partial \d\.\d%, margin", done.stdout)
+    document = json.loads(
+        run("score", "d.npz", "--method", "iterative", "--json", cwd=tmp_path).stdout
+    )
+    assert document["audit"]["examples"] == 64
+    chosen = json.loads(run("score", "d.npz", "--json", cwd=tmp_path).stdout)["choice"]
+    assert chosen == {"method": "exact", "why": "small"}
+
+
+def interrupted(folder: Path, *flags: str) -> str:
+    """What ``cgscore score`` says when Ctrl-C is pressed while it works."""
+    rng = np.random.default_rng(0)
+    np.savez(folder / "d.npz", X=rng.random((7000, 20)), y=np.arange(7000) % 2)
     process = subprocess.Popen(
-        [sys.executable, "-m", "cgscore", "score", "d.npz"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "cgscore", "score", "d.npz", *flags],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -219,13 +243,36 @@ def test_interrupting_exits_with_130(tmp_path: Path) -> None:
     assert process.stdout is not None
     while "method" not in process.stdout.readline():  # printed before the long work begins
         assert process.poll() is None
-    time.sleep(0.5)
+    time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert not (folder / "scores.parquet").exists()
+    return errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_interrupting_exits_with_130(tmp_path: Path) -> None:
+    errors = interrupted(tmp_path)
     assert errors.endswith("interrupted; nothing was written.\n")
     assert "With --checkpoint FOLDER an interrupted run can go on" in errors
-    assert not (tmp_path / "scores.parquet").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    errors = interrupted(tmp_path, "--checkpoint", "half done")
+    assert "checkpoint half done: if this run is interrupted, the same command goes on" in errors
+    assert "  cgscore score d.npz --checkpoint 'half done'\n" in errors
+    kept = sorted(path.name for path in (tmp_path / "half done").glob("panel-*.tiles"))
+    assert kept
+    done = run("score", "d.npz", "--checkpoint", "half done", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "half done serves other labels of the same inputs" in done.stdout
+    whole = run("score", "d.npz", "-o", "whole.parquet", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    a, b = cgscore.load(tmp_path / "scores.parquet"), cgscore.load(tmp_path / "whole.parquet")
+    assert np.array_equal(a.d, b.d)
+    assert np.array_equal(a.loo, b.loo)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -12,15 +13,21 @@ from cgscore.data import Dataset, read
 from cgscore.errors import LabelError, OptionError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.factored import Factor
+from cgscore.iterated import score_iteratively
 from cgscore.labels import TASKS, as_labels
 from cgscore.result import Scores
+from cgscore.solvers.checkpoint import method_in
+from cgscore.solvers.choice import choose
 
 CHOICES = {
-    "method": ("auto", "exact"),
+    "method": ("auto", "exact", "iterative"),
     "task": TASKS,
     "dtype": ("float64", "float32"),
     "duplicates": ("merge", "error"),
 }
+
+#: Options that a method takes beyond those that all take.
+_HEEDS = {"exact": ("dtype", "checkpoint"), "iterative": ("target", "checkpoint", "device")}
 
 _DEFAULTS = {
     "ratio": 4,
@@ -28,6 +35,8 @@ _DEFAULTS = {
     "target": None,
     "device": "cpu",
     "client": None,
+    "dtype": "float64",
+    "checkpoint": None,
 }
 
 
@@ -59,11 +68,18 @@ def score(
         are; every row is scaled to unit norm.
     y : (n,) array, optional
         Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them.
-    method : {"auto", "exact"}
-        How to solve. ``exact`` factorises the whole kernel matrix.
+    method : {"auto", "exact", "iterative"}
+        How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
+        a fraction of the cost, and ``meta["audit"]`` says how nearly. ``auto`` takes ``exact``
+        where that takes a minute or so, and ``iterative`` where it is cheaper and fits.
     ridge : float
         Added to the diagonal of the kernel matrix. 0 is the paper's score.
-    ratio, runs, target, device, client
+    target : float, optional
+        For ``iterative``: the rank correlation with the exact score that the audit must show;
+        stronger settings are taken until it does.
+    device : str
+        For ``iterative``: ``"cuda"``, ``"mps"`` or another device of torch does the products.
+    ratio, runs, client
         Options of methods and machines that this version does not have; anything but the default
         is refused.
     task : {"classification", "regression"}
@@ -72,7 +88,7 @@ def score(
         Precision of the arithmetic. ``float32`` takes about half the memory and time; what it
         costs in precision is measured on a sample and stands in ``meta["loss"]``.
     seed : int
-        For methods that draw random numbers; ``exact`` draws none.
+        For methods that draw random numbers (``iterative``); ``exact`` draws none.
     memory_limit : int or str, optional
         Bytes that scoring may use above the data, or a text such as ``"4GB"``; by default what
         the machine has. What does not fit in memory is kept on disk.
@@ -103,32 +119,56 @@ def score(
     0.992
     """
     check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
+    dataset, labels = _labelled(data, y)
+    classes = as_labels(labels, len(dataset), task).classes  # a mistake shows before the long work
+    choice: dict[str, Any] | None = None
+    begun = method_in(Path(checkpoint)) if checkpoint is not None else None
+    if method == "auto" and begun in _HEEDS:  # an interrupted run goes on with what it chose
+        choice = {"method": begun, "why": "the checkpoint holds it"}
+        method = choice["method"]
+    elif method == "auto":
+        choice = choose(*dataset.shape, max(1, len(classes)), memory_limit, dtype, device)
+        method = choice["method"]
     asked = {
         "ratio": ratio,
         "runs": runs,
         "target": target,
         "device": device,
         "client": client,
+        "dtype": dtype,
+        "checkpoint": checkpoint,
     }
     for name, value in asked.items():
-        if value != _DEFAULTS[name]:
-            raise OptionError(f"{name}={value!r} has no effect on method='exact'. Leave it out.")
-    dataset, labels = _labelled(data, y)
-    as_labels(labels, len(dataset), task)  # a mistake in the labels shows before the long work
-    made = factor(
-        dataset,
-        ridge=ridge,
-        dtype=dtype,
-        memory_limit=memory_limit,
-        checkpoint=checkpoint,
-        duplicates=duplicates,
-        progress=progress,
-    )
-    try:
-        scores = made.score(task=task)
-    finally:
-        made.close()
-    scores.meta["seed"] = seed
+        if name not in _HEEDS[method] and value != _DEFAULTS[name]:
+            raise OptionError(f"{name}={value!r} has no effect on method={method!r}. Leave it out.")
+    if method == "iterative":
+        scores = score_iteratively(
+            dataset,
+            ridge=ridge,
+            task=task,
+            seed=seed,
+            target=target,
+            duplicates=duplicates,
+            memory_limit=memory_limit,
+            device=device,
+            checkpoint=checkpoint,
+            progress=reporter(progress),
+        )
+    else:
+        made = factor(
+            dataset,
+            ridge=ridge,
+            dtype=dtype,
+            memory_limit=memory_limit,
+            checkpoint=checkpoint,
+            duplicates=duplicates,
+            progress=progress,
+        )
+        try:
+            scores = made.score(task=task)
+        finally:
+            made.close()
+    scores.meta |= {"seed": seed, "choice": choice}
     return scores
 
 

@@ -235,7 +235,13 @@ def score(
     resize: ResizeOption = None,
     skip_bad: SkipBadOption = False,
     preprocess: PreprocessOption = "auto",
-    method: Annotated[str, typer.Option("--method", help="auto or exact.")] = "auto",
+    method: Annotated[
+        str, typer.Option("--method", help="auto, exact, or iterative (nearly exact, audited).")
+    ] = "auto",
+    target: Annotated[
+        float | None,
+        typer.Option("--target", help="Rank correlation that an iterative run must show."),
+    ] = None,
     ridge: Annotated[
         float, typer.Option("--ridge", help="Added to the kernel's diagonal; 0 is the paper's.")
     ] = 0.0,
@@ -250,6 +256,9 @@ def score(
         str,
         typer.Option("--dtype", help="float64, or float32: half the memory and time, less exact."),
     ] = "float64",
+    device: Annotated[
+        str, typer.Option("--device", help="cpu, or cuda or mps for the iterative method.")
+    ] = "cpu",
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -280,7 +289,7 @@ def score(
     console = _console()
     if not as_json:
         _print_source(console, dataset, task)
-        _print_cost(console, *dataset.shape)
+        _print_costs(console, *dataset.shape, _class_count(dataset, task))
     if checkpoint is not None:
         _complain(
             f"checkpoint {checkpoint}: if this run is interrupted, the same command goes on from "
@@ -291,10 +300,12 @@ def score(
             dataset,
             method=method,
             ridge=ridge,
+            target=target,
             task=task,
             dtype=dtype,
             seed=seed,
             memory_limit=memory_limit,
+            device=device,
             checkpoint=checkpoint,
             duplicates=duplicates,
         )
@@ -308,6 +319,7 @@ def score(
         _print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
         return
     console.print(f"scores    {len(scores):,} rows in {_one_line(str(output))}", soft_wrap=True)
+    _print_audit(console, scores)
     if checkpoint is not None:
         console.print(
             f"kept      {_one_line(str(checkpoint))} serves other labels of the same inputs; "
@@ -340,7 +352,7 @@ def info(
     import cgscore
     from cgscore.data.inspection import inspect
     from cgscore.execution.machine import available_memory, product_rate
-    from cgscore.solvers.cost import exact_cost
+    from cgscore.solvers.choice import costs
 
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
@@ -382,26 +394,27 @@ def info(
         document |= {"n": n, "p": p, "classes": k}
         if not as_json:
             console.print(f"simulated {n:,} examples with {p:,} numbers each in {k:,} classes")
+    k = document["classes"] or 1
     rate, memory = product_rate(), available_memory()
-    cost = exact_cost(n, p)
     document |= {
         "flops_per_second": rate,
         "available_memory": memory,
         "methods": {
-            "exact": {
+            name: {
                 "flops": cost.flops,
                 "seconds": cost.seconds(rate),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
-                "bytes_from_disk": cost.least,
+                "least_bytes": cost.least,
                 "disk": cost.disk,
             }
+            for name, cost in costs(n, p, k).items()
         },
     }
     if as_json:
         _print_json(document)
         return
-    _print_cost(console, n, p)
+    _print_costs(console, n, p, k)
 
 
 @app.command()
@@ -517,23 +530,55 @@ def _one_line(text: str) -> str:
     return "".join(_printable(mark) for mark in text.replace("\n", "\\n"))
 
 
-def _print_cost(console: Console, n: int, p: int) -> None:
+def _class_count(dataset: Dataset, task: str) -> int:
+    import numpy as np
+
+    return len(np.unique(np.asarray(dataset.y, dtype=str))) if task == "classification" else 1
+
+
+def _print_costs(console: Console, n: int, p: int, k: int) -> None:
+    """What each method would take; one line if a glance is enough."""
     from cgscore.execution.machine import (
         available_memory,
         product_rate,
         show_bytes,
         show_seconds,
     )
-    from cgscore.solvers.cost import exact_cost
+    from cgscore.solvers.choice import SMALL, costs
 
-    cost, memory = exact_cost(n, p), available_memory()
-    seconds = cost.seconds(product_rate())
-    text = f"method    exact: about {show_seconds(seconds)} and {show_bytes(cost.bytes)}"
-    if cost.bytes > memory:
-        text += f", more than the {show_bytes(memory)} available here"
-        if cost.least <= memory:
-            text += f": works from disk ({show_bytes(cost.disk)})"
-    console.print(text, soft_wrap=True)
+    memory, rate = available_memory(), product_rate()
+    title = "method"
+    for name, cost in costs(n, p, k).items():
+        text = f"{name}: about {show_seconds(cost.seconds(rate))} and {show_bytes(cost.bytes)}"
+        if cost.bytes > memory:
+            text += f", more than the {show_bytes(memory)} available here"
+            if cost.least <= memory and cost.disk:
+                text += f": works from disk ({show_bytes(cost.disk)})"
+            elif cost.least <= memory:
+                text += ": works, but forms the kernel matrix for every product"
+        console.print(f"{title:<9} {text}", soft_wrap=True)
+        title = ""
+        if n <= SMALL:
+            break
+
+
+def _print_audit(console: Console, scores: Scores) -> None:
+    choice, audit = scores.meta["choice"], scores.meta["audit"]
+    if choice is not None:
+        console.print(f"chosen    {choice['method']}: {choice['why']}")
+    if audit is not None:
+        low, high = audit["rank_correlation_interval"]
+        errors = ", ".join(
+            f"{name} {audit[name]['median_error']:.1%}"
+            for name in ("cg", "partial", "margin")
+            if name in audit
+        )
+        console.print(
+            f"audit     rank correlation with the exact score {audit['rank_correlation']:.4f} "
+            f"(95 %: {low:.4f} to {high:.4f}), from {audit['examples']} examples;\n"
+            f"          median errors: {errors}",
+            soft_wrap=True,
+        )
 
 
 def _print_findings(console: Console, scores: Scores) -> None:

@@ -11,6 +11,7 @@
     ├── ResultError              a saved result that cannot be read or written
     ├── DuplicateRowsError       rows repeat and ``duplicates="error"`` was asked for
     ├── SingularKernelError      the kernel matrix has no usable Cholesky factor
+    ├── ConvergenceError         an iteration gave up; nothing was returned
     ├── MemoryLimitError         the work does not fit; raised before allocating
     └── StorageError             a checkpoint of other data, or tiles on disk that fail
 
@@ -57,6 +58,10 @@ class DuplicateRowsError(CGScoreError):
 
 class SingularKernelError(CGScoreError):
     """The kernel matrix is singular to working precision."""
+
+
+class ConvergenceError(CGScoreError):
+    """An iteration did not reach its accuracy."""
 
 
 class MemoryLimitError(CGScoreError):

@@ -17,24 +17,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.data.dataset import Dataset
-from cgscore.duplicates import SAME, Groups, expand, find_groups, joined
+from cgscore.duplicates import SAME, joined
 from cgscore.errors import (
     CGScoreWarning,
-    DataError,
-    DuplicateRowsError,
     LabelError,
-    MemoryLimitError,
     OptionError,
     SingularKernelError,
 )
-from cgscore.execution.machine import available_memory, parse_bytes, peak_memory, show_bytes
+from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
+from cgscore.prepared import Prepared, keys, listed
 from cgscore.result import Scores, score_table
 from cgscore.scores import valuation
 from cgscore.solvers import exact
-from cgscore.solvers.checkpoint import Checkpoint, identity
+from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
 from cgscore.solvers.placement import place
 from cgscore.solvers.plan import plan
 from cgscore.solvers.product import kernel_product
@@ -62,51 +60,40 @@ class Factor:
         dtype: str = "float64",
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
-        if len(dataset) < 2:
-            raise DataError(
-                f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
-            )
-        n, p = dataset.shape
         limit = None if memory_limit is None else parse_bytes(memory_limit)
-        _refuse_large_rows(n, p, limit)
-        dataset.inputs_digest  # noqa: B018  before anybody can change the array
-        self.dataset = dataset
-        self.ridge = float(ridge)
-        self.dtype = dtype
         start = time.perf_counter()
         timed = Timed(progress)
-        self._rows = unit_rows(dataset.X)
-        self.repeats = find_groups(self._rows)
-        if duplicates == "error" and len(self.repeats.copies):
-            raise DuplicateRowsError(_describe_copies(self.repeats))
-        # with a ridge copies are ordinary rows: merging them would change their scores
-        self._merged = self.repeats if ridge == 0 else Groups(np.arange(len(dataset)))
-        if len(self._merged.copies):
-            self._rows = self._rows[self._merged.members]
+        self._data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
+        self._rows, self._merged = self._data.rows, self._data.merged
+        self.dataset, self.ridge, self.dtype = dataset, float(ridge), dtype
+        p = dataset.shape[1]
         layout = plan(len(self._rows), p, dtype, limit)
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(Path(checkpoint), identity(self._rows, self.ridge, layout), layout)
-        self._checkpoint = kept
+            work = {"method": "exact", "dtype": dtype, "edges": digest_of(np.array(layout.edges))}
+            kept = Checkpoint(Path(checkpoint), identity(self._rows, self.ridge, **work))
+        self._checkpoint, self._store = kept, None
+        self._d_loss: dict[str, float] | None = None
         try:
-            store = place(layout, p, limit, kept.files if kept else None)
+            self._store = place(layout, p, limit, kept.panels(layout) if kept else None)
             with timed.whole(exact.all_flops(layout, p)):
-                self._factor = self._factorise(store, timed)
+                self._factor = self._factorise(self._store, timed)
                 self._d = self._factor.inverse_diagonal(timed, kept)
+            self.storage = self._store.describe()
+            self.condition = self._factor.condition(self._d)
+            self.warnings = self._doubts()
         except BaseException:
             self.close()
             raise
-        self._sample_loss: dict[str, float] | None = None
-        self.storage = store.describe()
-        self.condition = self._factor.condition(self._d)
-        self.warnings = self._doubts()
         self.timings = {**timed.seconds, "total": time.perf_counter() - start}
 
     def close(self) -> None:
-        """Let go of the checkpoint's folder, so that other processes may use it.
+        """Let go of files: the disk is given back, and a checkpoint's folder is free for others.
 
         Afterwards a factor that is kept on disk can score nothing more.
         """
+        if self._store:
+            self._store.close()
         if self._checkpoint:
             self._checkpoint.close()
 
@@ -130,60 +117,30 @@ class Factor:
         task : {"classification", "regression"}
             Whether labels are classes or numbers.
         """
-        dataset = self.dataset if y is None else self.dataset.with_labels(y)
-        if dataset.y is None:
-            raise LabelError("No labels: give y, one label per example.")
-        labels = as_labels(dataset.y, len(dataset), task)
+        dataset, labels = self._data.labelled(y, task)
         start = time.perf_counter()
-        Y = labels.targets()
-        alpha = self._solve(labels, Y)
-        result = expand(self._merged, Y, labels.own, alpha, self._d)
-        notes = [*self.warnings, *self._loss_doubts(), *self._label_doubts(labels, Y)]
-        for note in notes:
-            warnings.warn(note, CGScoreWarning, stacklevel=2)
+        alpha, loss = self._solve(labels, labels.targets())
         solved = time.perf_counter() - start
-        timings = {**self.timings, "solve": solved, "total": self.timings["total"] + solved}
-        n, p = dataset.shape
-        meta = {
-            "method": "exact",
-            "task": task,
-            "ridge": self.ridge,
-            "dtype": self.dtype,
-            "storage": self.storage,
-            "loss": self._sample_loss,
-            "n": n,
-            "p": p,
-            "classes": len(labels.classes),
-            "source": dataset.source,
-            "read_options": dict(dataset.options),
-            "fingerprint": dataset.fingerprint,
-            "preprocessing": f"{dataset.preprocessing}; rows scaled to unit norm",
-            "class_names": _names(labels, dataset.class_names),
-            "duplicates": {
-                "copies": len(self.repeats.copies),
-                "conflicting_rows": int(np.isinf(result.cg).sum()),
-                "merged": len(self._merged.copies) > 0,
+        return self._data.result(
+            dataset,
+            labels,
+            alpha,
+            self._d,
+            notes=[*self.warnings, *_loss_doubts(loss)],
+            meta={
+                "method": "exact",
+                "dtype": self.dtype,
+                "storage": self.storage,
+                "loss": loss,
+                "audit": None,
+                "condition": self.condition,
+                "digits": self.digits,
+                "timings": {
+                    **self.timings,
+                    "solve": solved,
+                    "total": self.timings["total"] + solved,
+                },
             },
-            "audit": None,
-            "condition": self.condition,
-            "digits": self.digits,
-            "timings": timings,
-            "peak_memory": peak_memory(),
-            "notes": list(dataset.notes),
-            "skipped": list(dataset.skipped),
-            "warnings": notes,
-        }
-        return Scores(
-            table=score_table(
-                result, labels, dataset.ids, self.repeats if len(self.repeats.copies) else None
-            ),
-            loo=result.loo,
-            d=result.d,
-            alpha=result.alpha,
-            classes=labels.classes,
-            complexity=self._complexity(labels, Y, alpha),
-            meta=meta,
-            dataset=dataset,
         )
 
     def complexity(self, y: ArrayLike, *, task: str = "classification") -> dict[Any, float]:
@@ -193,7 +150,7 @@ class Factor:
         """
         labels = as_labels(y, len(self.dataset), task)
         Y = labels.targets()
-        return self._complexity(labels, Y, self._solve(labels, Y))
+        return self._data.complexity(labels, Y, self._solve(labels, Y)[0])
 
     def gap(
         self, members: Sequence[int], y: ArrayLike, *, task: str = "classification"
@@ -224,7 +181,7 @@ class Factor:
         gaps = np.sum((Q.T @ self._factor.half_solve(groups.means(Y))) ** 2, axis=0)
         torn = groups.contradicts(Y)[groups.group[positions]].any(axis=0)
         values = np.where(torn, np.inf, gaps)
-        return dict(zip(_keys(labels), values.tolist(), strict=True))
+        return dict(zip(keys(labels), values.tolist(), strict=True))
 
     def score_new(
         self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "classification"
@@ -287,16 +244,17 @@ class Factor:
                 f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
                 "precision. Use a ridge, for example ridge=1e-6."
             )
-        weak = np.flatnonzero((v <= error * 10**FEW_DIGITS) & ~copy)
+        few = 10**FEW_DIGITS if self.dtype == "float64" else 1 / LOSS
+        weak = np.flatnonzero((v <= error * few) & ~copy)
         if len(weak):
             warnings.warn(
-                f"X_new: few digits are left in the scores of rows {_list(weak)} (counted from 0), "
-                "which the data nearly determine. A ridge keeps more.",
+                f"X_new: few digits are left in the scores of rows {listed(weak)} (counted from "
+                "0), which the data nearly determine. A ridge keeps more.",
                 CGScoreWarning,
                 stacklevel=3,
             )
         Y, Y_new = old.targets(), new.targets()
-        alpha = self._factor.solve(self._merged.means(Y))
+        alpha = self._refined(self._merged.means(Y))[0]
         d = 1 / np.where(copy, 1.0, v)
         result = valuation(Y_new, new.own, (Y_new - K.T @ alpha) * d[:, None], d)
         if copy.any():
@@ -325,50 +283,45 @@ class Factor:
                 f"Remove row {members[found.row]}, or use a ridge, for example ridge=1e-6.{precise}"
             ) from None
 
-    def _solve(self, labels: Labels, Y: Array) -> Array:
-        targets = self._merged.means(Y)
-        if len(labels.classes) == 2:  # the two columns are y and -y
-            a = self._precise(targets[:, 1:])
-            return np.hstack([-a, a])
-        return self._precise(targets)
-
-    def _precise(self, targets: Array) -> Array:
-        """``(H + ridge I)^-1 targets``, to float64's precision where the factor is float64.
+    def _solve(self, labels: Labels, Y: Array) -> tuple[Array, dict[str, float] | None]:
+        """Alpha of every class, and for float32 what the precision costs.
 
         A float32 factor gets one step of refinement against H itself, formed anew in float64; the
         first such step also solves for some unit vectors, which gives the error of d at those rows.
         """
+        targets = self._merged.means(Y)
+        if len(labels.classes) == 2:  # the two columns are y and -y
+            a, loss = self._refined(targets[:, 1:])
+            return np.hstack([-a, a]), loss
+        return self._refined(targets)
+
+    def _refined(self, targets: Array) -> tuple[Array, dict[str, float] | None]:
+        """The solution, and for float32 what the precision costs."""
         if self.dtype == "float64":
-            return self._factor.solve(targets)
+            return self._factor.solve(targets), None
         n, wanted = len(self._rows), targets.shape[1]
         measured = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
         measured = np.append(measured, np.argmax(self._d))
         columns = wanted + np.arange(len(measured))
-        if self._sample_loss is None:
+        if self._d_loss is None:
             unit = np.zeros((n, len(measured)))
             unit[measured, columns - wanted] = 1.0
             targets = np.hstack([targets, unit])
         rough = self._factor.solve(targets)
         step = self._factor.solve(targets - kernel_product(self._rows, self.ridge, rough))
         precise = rough + step
-        if self._sample_loss is None:
+        if self._d_loss is None:
             error = np.abs(self._d[measured] / precise[measured, columns] - 1)
-            size = np.linalg.norm(precise[:, :wanted], axis=0)
-            correction = float((np.linalg.norm(step[:, :wanted], axis=0) / size).max())
-            self._sample_loss = {
+            self._d_loss = {
                 "examples": len(measured) - 1,
                 "d_median": float(np.median(error[:-1])),
                 "d_largest": float(error[:-1].max()),
                 "d_weakest": float(error[-1]),  # at the example that others determine best
-                "alpha_before_refinement": correction,
-                "alpha": correction**2,
             }
-        return precise[:, :wanted]
-
-    def _complexity(self, labels: Labels, Y: Array, alpha: Array) -> dict[Any, float]:
-        values = np.einsum("ik,ik->k", self._merged.means(Y), alpha)
-        values[self._merged.contradicts(Y).any(axis=0)] = np.inf
-        return dict(zip(_keys(labels), values.tolist(), strict=True))
+        size = np.maximum(np.linalg.norm(precise[:, :wanted], axis=0), np.finfo(np.float64).tiny)
+        correction = float((np.linalg.norm(step[:, :wanted], axis=0) / size).max())
+        loss = {**self._d_loss, "alpha_before_refinement": correction, "alpha": correction**2}
+        return precise[:, :wanted], loss
 
     def _doubts(self) -> list[str]:
         """What a reader of any score from this factor should know."""
@@ -380,52 +333,18 @@ class Factor:
                 f"{self._factor.weakest().describe(self._merged.members)} (rows counted from 0). "
                 "A ridge keeps more digits."
             )
-        if len(self._merged.copies):
-            found.append(
-                f"{_describe_copies(self._merged)} Each group is scored as one row: its first copy "
-                "carries the score, later copies have 0."
-            )
-        return found
-
-    def _loss_doubts(self) -> list[str]:
-        loss = self._sample_loss
-        if loss is None or max(loss["d_largest"], loss["d_weakest"], loss["alpha"]) < LOSS:
-            return []
-        return [
-            f"float32 cost up to {loss['d_largest']:.1%} of d, and with it of cg, at "
-            f"{loss['examples']} examples where it was measured against float64 "
-            f"(median {loss['d_median']:.1%}), {loss['d_weakest']:.1%} at the example with the "
-            f"largest d, and about {loss['alpha']:.1%} of alpha. Use float64 or a ridge."
-        ]
-
-    def _label_doubts(self, labels: Labels, Y: Array) -> list[str]:
-        found = []
-        torn = np.flatnonzero(self._merged.torn(Y))
-        if len(torn):
-            found.append(
-                f"Identical rows carry different labels: {_list(torn)} (counted from 0). "
-                "Their scores are infinite; at least one label in each group is wrong or the "
-                "example is ambiguous."
-            )
-        if labels.task == "classification":
-            alone = labels.classes[labels.counts() == 1]
-            if len(alone):
-                found.append(
-                    f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
-                    f"({_list(alone)}): nothing of its class is left to predict it from."
-                )
         return found
 
 
-def _refuse_large_rows(n: int, p: int, limit: int | None) -> None:
-    """Raise `MemoryLimitError` if not even the rows on the unit sphere fit."""
-    room = available_memory() if limit is None else min(limit, available_memory())
-    if 8 * n * p > room:
-        raise MemoryLimitError(
-            f"{n:,} rows of {p:,} numbers take {show_bytes(8 * n * p)} of memory once scaled; "
-            f"{show_bytes(room)} {'is free' if limit is None else 'is the limit'}. "
-            "Score a sample of the examples, or use a machine with more memory."
-        )
+def _loss_doubts(loss: Mapping[str, float] | None) -> list[str]:
+    if loss is None or max(loss["d_largest"], loss["d_weakest"], loss["alpha"]) < LOSS:
+        return []
+    return [
+        f"float32 cost up to {loss['d_largest']:.1%} of d, and with it of cg, at "
+        f"{loss['examples']} examples where it was measured against float64 "
+        f"(median {loss['d_median']:.1%}), {loss['d_weakest']:.1%} at the example with the "
+        f"largest d, and about {loss['alpha']:.1%} of alpha. Use float64 or a ridge."
+    ]
 
 
 def _positions(members: Sequence[int], n: int) -> NDArray[np.intp]:
@@ -437,24 +356,3 @@ def _positions(members: Sequence[int], n: int) -> NDArray[np.intp]:
             f"members must lie between 0 and {n - 1}; found {positions[0]} to {positions[-1]}."
         )
     return positions.astype(np.intp)
-
-
-def _describe_copies(groups: Groups) -> str:
-    copies = groups.copies
-    pairs = ", ".join(f"{row} repeats {groups.first[row]}" for row in copies[:5])
-    more = f", and {len(copies) - 5:,} more" if len(copies) > 5 else ""
-    return f"{len(copies):,} rows are identical to earlier ones: {pairs}{more} (counted from 0)."
-
-
-def _list(values: NDArray[Any]) -> str:
-    return ", ".join(map(str, values[:5].tolist())) + (", ..." if len(values) > 5 else "")
-
-
-def _keys(labels: Labels) -> list[Any]:
-    return labels.classes.tolist() if labels.task == "classification" else ["target"]
-
-
-def _names(labels: Labels, names: Mapping[Any, str] | None) -> list[str] | None:
-    if names is None or labels.task == "regression":
-        return None
-    return [str(names.get(label, label)) for label in labels.classes.tolist()]

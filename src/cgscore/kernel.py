@@ -71,6 +71,18 @@ class UnitRows:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> UnitRows:
         return UnitRows(self.centred[rows], self.centre, self.squares[rows])
 
+    def compacted(self, rows: NDArray[np.intp]) -> UnitRows:
+        """Only the given rows, in ascending order, moved to the front without a second copy."""
+        for start in range(0, len(rows), 1024):
+            part = rows[start : start + 1024]
+            self.centred[start : start + len(part)] = self.centred[part]
+        return UnitRows(self.centred[: len(rows)], self.centre, self.squares[rows])
+
+    def single(self) -> UnitRows:
+        """The rows in float32; the squares stay those of the float64 rows, rounded."""
+        parts: list[Any] = [self.centred, self.centre, self.squares]
+        return UnitRows(*(part.astype(np.float32) for part in parts))
+
 
 def unit_rows(X: ArrayLike, *, centre: Array | None = None, name: str = "X") -> UnitRows:
     """Rows of X scaled to unit norm, ready for `gram_block`.
@@ -161,10 +173,18 @@ def _scale(block: Array, start: int, name: str) -> None:
     block /= np.sqrt(np.einsum("ij,ij->i", block, block))[:, None]
 
 
-def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
+def gram_block(
+    A: UnitRows,
+    B: UnitRows,
+    out: Array | None = None,
+    *,
+    precise: tuple[UnitRows, UnitRows] | None = None,
+) -> Array:
     """H between the rows of A and the rows of B, as an (a, b) array.
 
     Equal rows give exactly 1/2. `out`, if given, receives the block; its rows are contiguous.
+    Rows in float32 give a block in float32; `precise` are then the same rows in float64, from which
+    the pairs that need it are computed.
     """
     H = np.matmul(A.centred, B.centred.T, out=out)
     H *= -2
@@ -193,11 +213,11 @@ def gram_block(A: UnitRows, B: UnitRows, out: Array | None = None) -> Array:
     H *= half
     for pairs, sign in ((near, -1.0), (far, 1.0)):
         if pairs is not None:
-            H[pairs] = _pair_values(A, B, pairs[0], pairs[1], sign)
+            H[pairs] = pair_values(*(precise or (A, B)), pairs[0], pairs[1], sign)
     return H
 
 
-def _pair_values(
+def pair_values(
     A: UnitRows, B: UnitRows, rows: NDArray[np.intp], columns: NDArray[np.intp], sign: float
 ) -> Array:
     """H of single pairs from ``|x_i + sign x_j|^2``, which is accurate where it is small."""

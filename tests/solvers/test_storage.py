@@ -140,6 +140,32 @@ def test_a_failing_disk_is_reported(
         exact.factorise(unit_rows(rows()), 0.0, store, Silent())
 
 
+def test_more_panels_than_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_OPEN", 3)
+    layout = narrow()
+    files = PanelFiles(layout, tmp_path, keep=True)
+    factor = exact.factorise(unit_rows(rows()), 0.0, OnDisk(layout, files), Silent())
+    d = factor.inverse_diagonal(Silent())
+    assert len(files._files) <= 3
+    assert np.abs(d / np.diag(np.linalg.inv(cgscore.gram(rows()))) - 1).max() < 1e-10
+
+
+def test_a_completion_that_fails_is_told_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = narrow()
+    files = PanelFiles(layout, tmp_path, keep=True)
+
+    def fail(folder: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(storage, "sync_folder", fail)
+    store = InMemory(layout, files)
+    with pytest.raises(StorageError, match=r"Input/output error.*Give another folder"):
+        exact.factorise(unit_rows(rows()), 0.0, store, Silent())
+    assert len(store._panels) < layout.panels
+
+
 def test_a_tile_that_changes_on_disk_is_noticed_when_it_is_read(tmp_path: Path) -> None:
     layout = narrow()
     store = OnDisk(layout, PanelFiles(layout, tmp_path, keep=True))

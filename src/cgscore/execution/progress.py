@@ -147,7 +147,7 @@ class _Bar:
                 self._here += amount
             spent = time.perf_counter() - self._start
             left = ""
-            if self._here > 0 and spent > 0.5:
+            if self._here > 0 and spent > 0.1:
                 rest = max(0.0, self._total - self._done) * spent / self._here
                 left = f"{show_seconds(rest)} left"
             self._shown.update(self._task, completed=self._done, description=name, left=left)

@@ -4,7 +4,7 @@
 
     checkpoint.json        what the work is of; a folder of anything else is refused by name
     panel-00000.tiles      finished row panels of the factor (`storage.PanelFiles`)
-    strip-00000.d          finished parts of the inverse's diagonal, each with its checksum
+    NAME.arrays            other finished parts: arrays of one step, with a checksum
     lock                   held while a process works here
 
 Every file is written under another name, flushed to the disk and then renamed, so that after a
@@ -13,10 +13,12 @@ kill or a power cut each is whole or absent.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 import weakref
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -24,10 +26,11 @@ from typing import IO, Any
 import numpy as np
 import scipy
 import xxhash
+from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
 from cgscore.execution.blas import libraries
-from cgscore.kernel import Array, UnitRows
+from cgscore.kernel import UnitRows
 from cgscore.solvers.plan import Plan
 from cgscore.solvers.storage import PanelFiles, naming, sync_folder
 
@@ -45,14 +48,27 @@ _NAMES = {
     "columns": "the number of columns",
     "inputs": "the data",
     "ridge": "the ridge",
+    "byte_order": "the byte order",
+    "method": "the method",
     "dtype": "the dtype",
     "edges": "the panels (they follow from memory_limit)",
-    "byte_order": "the byte order",
+    "labels": "the labels",
+    "seed": "the seed",
+    "storage": "where the kernel matrix is",
 }
 
 
-def identity(rows: UnitRows, ridge: float, plan: Plan) -> dict[str, Any]:
-    """Everything that decides the bits of a factor."""
+def method_in(folder: Path) -> str | None:
+    """The method of the work that a folder holds, if it holds any."""
+    manifest = folder / _MANIFEST
+    if not manifest.is_file():
+        return None
+    method = _read(manifest).get("method")
+    return method if isinstance(method, str) else None
+
+
+def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
+    """Everything that decides the bits of a result; `more` is particular to a method."""
     from cgscore import __version__
 
     digest = xxhash.xxh3_128()
@@ -68,43 +84,59 @@ def identity(rows: UnitRows, ridge: float, plan: Plan) -> dict[str, Any]:
         "rows": len(rows),
         "columns": rows.centred.shape[1],
         "ridge": ridge,
-        "dtype": plan.dtype,
-        "edges": xxhash.xxh3_64_hexdigest(np.array(plan.edges).tobytes()),
         "byte_order": sys.byteorder,
+        **more,
     }
+
+
+def digest_of(array: NDArray[Any]) -> str:
+    """A short name for the contents of an array."""
+    return str(xxhash.xxh3_64_hexdigest(np.ascontiguousarray(array).tobytes()))
 
 
 class Checkpoint:
     """An open folder; what it holds is of exactly this work."""
 
-    def __init__(self, folder: Path, work: Mapping[str, Any], plan: Plan) -> None:
+    def __init__(self, folder: Path, work: Mapping[str, Any]) -> None:
         self.folder = folder
         self._release = weakref.finalize(self, _opened(folder, work).close)
-        self.files = PanelFiles(plan, folder, keep=True)
+        self._files: PanelFiles | None = None
 
-    def strip(self, number: int, length: int) -> Array | None:
-        """Strip `number` of the inverse's diagonal if it is finished and sound."""
+    def panels(self, plan: Plan) -> PanelFiles:
+        """The files of a factor's panels."""
+        self._files = PanelFiles(plan, self.folder, keep=True)
+        return self._files
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """The arrays that were kept under `name`, if they are there and sound."""
         try:
-            raw = self._strip(number).read_bytes()
+            raw = self._path(name).read_bytes()
         except OSError:
             return None
-        values, seal = raw[:-8], raw[-8:]
-        if len(raw) != 8 * (length + 1) or xxhash.xxh3_64_digest(values) != seal:
+        content, seal = raw[:-8], raw[-8:]
+        if xxhash.xxh3_64_digest(content) != seal:
             return None
-        return np.frombuffer(values, dtype=np.float64)
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                return dict(arrays)
+        except (ValueError, OSError, zipfile.BadZipFile):
+            return None
 
-    def finish_strip(self, number: int, values: Array) -> None:
-        """Keep a finished strip."""
-        raw = values.tobytes()
-        _write_whole(self._strip(number), raw + xxhash.xxh3_64_digest(raw))
+    def save(self, name: str, **arrays: Any) -> None:
+        """Keep arrays under a name."""
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        raw = content.getvalue()
+        _write_whole(self._path(name), raw + xxhash.xxh3_64_digest(raw))
 
     def close(self) -> None:
         """Finish what is being written and let other processes work here."""
-        self.files.close()
+        if self._files:
+            self._files.close()
         self._release()
 
-    def _strip(self, number: int) -> Path:
-        return self.folder / f"strip-{number:05d}.d"
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.arrays"
 
 
 def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
@@ -116,20 +148,24 @@ def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
             f"checkpoint={str(folder)!r}: cannot make this folder ({error.strerror})."
         ) from error
     manifest = folder / _MANIFEST
-    others = [entry.name for entry in folder.iterdir() if entry.name != "lock"]
-    if others and not manifest.is_file():
-        raise StorageError(
-            f"checkpoint={str(folder)!r}: the folder is not empty and holds no checkpoint "
-            f"(found {sorted(others)[0]!r}). Give a new or empty folder."
-        )
     lock = _locked(folder)
     try:
+        ours = ("lock", f"{Path(_MANIFEST).stem}.part")  # the latter of a run that was cut short
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in ours)
         if manifest.is_file():
             _compare(folder, _read(manifest), work)
+        elif others:
+            raise StorageError(
+                f"checkpoint={str(folder)!r}: the folder is not empty and holds no checkpoint "
+                f"(found {others[0]!r}). Give a new or empty folder."
+            )
         else:
             _write_whole(manifest, (json.dumps(dict(work), indent=2) + "\n").encode())
+            sync_folder(folder.parent)
     except BaseException:
         lock.close()
+        if not manifest.exists():
+            (folder / "lock").unlink(missing_ok=True)
         raise
     return lock
 
@@ -149,12 +185,13 @@ def _read(manifest: Path) -> dict[str, Any]:
 
 
 def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) -> None:
+    plural = ("inputs", "edges", "labels")
     for key in _NAMES:
-        if found.get(key) != work[key]:
-            detail = "" if key in ("inputs", "edges") else f": {found.get(key)!s}, now {work[key]}"
+        if found.get(key) != work.get(key):
+            detail = "" if key in plural else f": {found.get(key)!s}, now {work.get(key)}"
             raise StorageError(
                 f"checkpoint={str(folder)!r} belongs to other work: {_NAMES[key]} "
-                f"differ{'' if key in ('inputs', 'edges') else 's'}{detail}. Give another folder, "
+                f"differ{'' if key in plural else 's'}{detail}. Give another folder, "
                 "or remove this one to start again."
             )
 
@@ -171,12 +208,14 @@ def _locked(folder: Path) -> IO[str]:
 
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             lock.close()
             raise StorageError(
-                f"checkpoint={str(folder)!r} is in use by another process. "
-                "Wait for it, or give another folder."
+                f"checkpoint={str(folder)!r} is in use by another factor or process. "
+                "Wait for it, close it, or give another folder."
             ) from error
+        except OSError:  # a disk without locks: nothing can be said
+            pass
     return lock
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cgscore.solvers import iterative
+from cgscore.solvers.blocks import parts
 from cgscore.solvers.exact import kernel_flops
 from cgscore.solvers.plan import plan
 
@@ -33,3 +35,15 @@ def exact_cost(n: int, p: int) -> Cost:
     layout = plan(n, p)
     flops = layout.flops + kernel_flops(n, p)
     return Cost(flops, layout.in_memory + 8 * n * p, layout.streamed + 8 * n * p, layout.disk, 0.1)
+
+
+def iterative_cost(n: int, p: int, k: int) -> Cost:
+    """Kernel, conjugate gradients and blocks; float32 counts half. H is kept or formed anew."""
+    systems = k + iterative.EXAMPLES
+    flops = (
+        kernel_flops(n, p) / 2
+        + iterative.EXPECTED * 2.0 * n**2 * systems
+        + 2 * n * (n / parts(n)) ** 2
+    )
+    kept = iterative.bytes_kept(n, p, k) + 8 * n * p
+    return Cost(flops, kept, iterative.bytes_formed(n, p, k) + 8 * n * p, 0, 0.1)

@@ -29,7 +29,6 @@ import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,21 +46,9 @@ from cgscore.solvers.inplace import (
     subtract_square,
 )
 from cgscore.solvers.plan import Plan
-from cgscore.solvers.storage import Store
+from cgscore.solvers.storage import Keeper, Store
 
 _PIECE = 640  # side of the pieces of H that one thread forms at a time
-
-
-class Strips(Protocol):
-    """Keeps finished strips of the inverse's diagonal; see `checkpoint.Checkpoint`."""
-
-    def strip(self, number: int, length: int) -> Array | None:
-        """A strip that an earlier run finished."""
-        ...
-
-    def finish_strip(self, number: int, values: Array) -> None:
-        """Keep a finished strip."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -126,7 +113,7 @@ class Cholesky:
         _backward(self._store, W)
         return np.asarray(W.T, dtype=np.float64)
 
-    def inverse_diagonal(self, progress: Progress, kept: Strips | None = None) -> Array:
+    def inverse_diagonal(self, progress: Progress, kept: Keeper | None = None) -> Array:
         """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops.
 
         Strips that were finished before are taken from `kept`, and others are given to it.
@@ -136,19 +123,20 @@ class Cholesky:
         room = np.empty(n * -(-layout.widest // 2), layout.dtype)
         with progress.phase("inverse", inverse_flops(layout)) as advance:
             for number, (j, start, stop) in enumerate(layout.strips()):
-                found = kept.strip(number, stop - start) if kept else None
-                if found is None:
-                    shape = (stop - start, n - e[j])
-                    W = room[: shape[0] * shape[1]].reshape(shape, order="F")
-                    W[:] = 0
-                    W[np.arange(stop - start), np.arange(start, stop) - e[j]] = 1
-                    _forward(self._store, W, j, advance)
-                    found = _square_norms(W)
-                    if kept:
-                        kept.finish_strip(number, found)
-                else:
+                name = f"strip-{number:05d}"
+                before = kept.load(name) if kept else None
+                if before is not None:
+                    d[start:stop] = before["d"]
                     advance(_strip_flops(layout, j, stop - start), before=True)
-                d[start:stop] = found
+                    continue
+                shape = (stop - start, n - e[j])
+                W = room[: shape[0] * shape[1]].reshape(shape, order="F")
+                W[:] = 0
+                W[np.arange(stop - start), np.arange(start, stop) - e[j]] = 1
+                _forward(self._store, W, j, advance)
+                d[start:stop] = _square_norms(W)
+                if kept:
+                    kept.save(name, d=d[start:stop])
         return d
 
     def condition(self, d: Array) -> float:
@@ -340,7 +328,8 @@ def _factor_panel(store: Store, i: int, panel: Matrix, diagonal: float, advance:
         count = int(np.argmax(small))
     if count < len(block):
         raise Singular(_dependence(store, i, panel, e[i] + count))
-    block[:] = np.tril(block)
+    for column in range(1, len(block)):
+        block[:column, column] = 0
     store.finish_tile(i, i, panel)
     advance(_tile_flops(layout, i, i))
 
@@ -393,9 +382,10 @@ def _dependence(store: Store, i: int, panel: Matrix, row: int) -> Dependence:
     inner = row - start
     beta = panel[inner, :row].astype(np.float64)
     if inner:
-        L = panel[:inner].astype(np.float64)
-        beta[start:] = solve_triangular(L[:, start:row], beta[start:], trans="T", lower=True)
-        beta[:start] -= beta[start:] @ L[:, :start]
+        L = panel[:inner, start:row].astype(np.float64)
+        beta[start:] = solve_triangular(L, beta[start:], trans="T", lower=True)
+        for a, b in itertools.pairwise(store.plan.edges[: i + 1]):  # no copy of the whole panel
+            beta[a:b] -= beta[start:] @ panel[:inner, a:b]
     if start:
         W = np.array(beta[None, :start], dtype=store.plan.dtype, order="F")
         _backward(store, W)

@@ -29,14 +29,13 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
     kept : PanelFiles or None
         Files of a checkpoint, which hold the panels in any case.
     """
-    room = available_memory()
-    if limit is not None:
-        room = min(room, limit - 8 * layout.n * p)
+    free = available_memory()
+    room = free if limit is None else min(free, limit - 8 * layout.n * p)
     if layout.streamed > room and layout.in_memory > room:
         raise MemoryLimitError(
             f"Scoring {layout.n:,} examples exactly needs {show_bytes(layout.in_memory)} of "
             f"memory, or {show_bytes(layout.streamed)} and {show_bytes(layout.disk)} of disk; "
-            f"{show_bytes(max(room, 0))} {'is free' if limit is None else 'is left of the limit'}. "
+            f"{show_bytes(max(room, 0))} {'is free' if room == free else 'is left of the limit'}. "
             "Score a sample of the examples, or use a machine with more memory."
         )
     if layout.in_memory <= room:

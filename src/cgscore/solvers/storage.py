@@ -10,8 +10,10 @@ Tiles are written behind by one thread and read ahead by another while BLAS comp
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,7 +30,21 @@ from cgscore.kernel import Array
 from cgscore.solvers.inplace import Matrix
 from cgscore.solvers.plan import REACH, Plan
 
+_OPEN = 64  # named files that are open at a time
+
 Run = tuple[int, int, int]  # panel, first tile, last tile (exclusive)
+
+
+class Keeper(Protocol):
+    """Keeps the arrays of finished steps; see `checkpoint.Checkpoint`."""
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """Arrays that an earlier run kept under this name."""
+        ...
+
+    def save(self, name: str, **arrays: Any) -> None:
+        """Keep the arrays of a finished step."""
+        ...
 
 
 class Store(Protocol):
@@ -58,6 +74,10 @@ class Store(Protocol):
 
     def rest(self) -> None:
         """All panels are finished: let go of what only their making needs."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files; panels on disk cannot be read any more."""
         ...
 
     def describe(self) -> str:
@@ -115,6 +135,11 @@ class InMemory:
         if self._files:
             self._files.finish()
 
+    def close(self) -> None:
+        """Let go of the files; the panels stay in memory."""
+        if self._files:
+            self._files.close()
+
     def describe(self) -> str:
         """Where the panels are."""
         return "memory"
@@ -129,6 +154,9 @@ class OnDisk:
         self._room: Matrix | None = None
         self._buffers = [np.empty(REACH * plan.widest**2, plan.dtype) for _ in range(2)]
         self._reader = ThreadPoolExecutor(1)
+        self._turn = threading.RLock()
+        self._process = os.getpid()
+        self._closed = False
 
     def blank(self, i: int) -> Matrix:
         """The one panel in memory, when the one before is written."""
@@ -159,15 +187,23 @@ class OnDisk:
         return self._files.notes(i)
 
     def stream(self, runs: Iterable[Run]) -> Iterator[Matrix]:
-        """Read one run ahead of its use."""
-        coming: Future[Matrix] | None = None
-        for count, run in enumerate(runs):
-            ready = coming.result() if coming else None
-            coming = self._reader.submit(self._read, run, self._buffers[count % 2])
-            if ready is not None:
-                yield ready
-        if coming:
-            yield coming.result()
+        """Read one run ahead of its use; other threads wait until this stream has ended."""
+        if self._closed:
+            raise StorageError("This factor was closed; its panels on disk cannot be read.")
+        if os.getpid() != self._process:
+            raise StorageError(
+                "A factor that is kept on disk cannot be used in a forked process. "
+                "Make it there, or give it more memory."
+            )
+        with self._turn:
+            coming: Future[Matrix] | None = None
+            for count, run in enumerate(runs):
+                ready = coming.result() if coming else None
+                coming = self._reader.submit(self._read, run, self._buffers[count % 2])
+                if ready is not None:
+                    yield ready
+            if coming:
+                yield coming.result()
 
     def _read(self, run: Run, buffer: Matrix) -> Matrix:
         i, a, b = run
@@ -180,6 +216,12 @@ class OnDisk:
         """Free the panel in memory."""
         self._files.finish()
         self._room = None
+
+    def close(self) -> None:
+        """Give the disk back."""
+        self._closed = True
+        self._reader.shutdown()
+        self._files.close()
 
     def describe(self) -> str:
         """Where the panels are."""
@@ -194,12 +236,13 @@ class PanelFiles:
         self.folder = folder
         self._keep = keep
         self._files: dict[int, IO[bytes]] = {}
+        self._unfinished: dict[int, IO[bytes]] = {}
         self._sums: dict[int, list[int]] = {}
         self._notes: dict[int, Array] = {}
         self._writer = ThreadPoolExecutor(1)
         self._writes: list[Future[None]] = []
         self._completions: dict[int, Future[None]] = {}
-        self._release = weakref.finalize(self, _close, self._files)
+        self._release = weakref.finalize(self, _close, self._files, self._unfinished)
 
     def write(self, i: int, j: int, panel: Matrix) -> None:
         """Write tile j of panel i behind; the caller leaves it alone until `settle`."""
@@ -214,8 +257,7 @@ class PanelFiles:
         writes, self._writes = self._writes, []
         for write in writes:
             write.result()
-        for i in [i for i, done in self._completions.items() if done.done()]:
-            self._completions.pop(i).result()
+        self.raise_failures()
 
     def close(self) -> None:
         """Wait for what is being written and close the files."""
@@ -231,6 +273,8 @@ class PanelFiles:
             else:
                 pending.append(write)
         self._writes = pending
+        for i in [i for i, done in self._completions.items() if done.done()]:
+            self._completions.pop(i).result()
 
     def finish(self) -> None:
         """Wait until everything is on the disk."""
@@ -243,8 +287,7 @@ class PanelFiles:
         if not self._keep or not self._path(i).is_file():
             return False
         try:
-            self._files[i] = self._path(i).open("rb", buffering=0)
-            self._notes[i], self._sums[i] = self._end(i, self._files[i])
+            self._notes[i], self._sums[i] = self._end(i, self._opened(i))
         except (OSError, StorageError):
             self.forget(i)
             return False
@@ -266,7 +309,7 @@ class PanelFiles:
         i, a, b = run
         if completion := self._completions.get(i):
             completion.result()
-        e, file = self.plan.edges, self._files[i]
+        e, file = self.plan.edges, self._opened(i)
         try:
             file.seek(self.plan.size * self.plan.height(i) * e[a])
             _read_fully(file, memoryview(out.T).cast("B"))
@@ -280,29 +323,39 @@ class PanelFiles:
                     "written with. Run again; what is damaged is computed anew."
                 )
 
+    def _opened(self, i: int) -> IO[bytes]:
+        """The file of a complete panel; of those with a name only some are open at a time."""
+        if i not in self._files:
+            while self._keep and len(self._files) >= _OPEN:
+                self._files.pop(next(iter(self._files))).close()
+            self._files[i] = self._path(i).open("rb", buffering=0)
+        return self._files[i]
+
     def _write(self, i: int, j: int, panel: Matrix) -> None:
         e = self.plan.edges
         tile = panel[:, e[j] : e[j + 1]]
-        if i not in self._files:
-            self._files[i] = self._create(i)
+        if j == 0:
+            self._unfinished[i] = self._create(i)
             self._sums[i] = []
         with naming(self._name(i)):
-            _write_fully(self._files[i], memoryview(tile.T).cast("B"))
+            _write_fully(self._unfinished[i], memoryview(tile.T).cast("B"))
         self._sums[i].append(_checksum(tile))
 
     def _complete(self, i: int, notes: Array) -> None:
         sums = [*self._sums[i], xxhash.xxh3_64_intdigest(notes.tobytes())]
         end = np.array(sums, dtype=np.uint64).tobytes()
         with naming(self._name(i)):
-            _write_fully(self._files[i], memoryview(notes.tobytes()))
-            _write_fully(self._files[i], memoryview(end + xxhash.xxh3_64_digest(end)))
+            file = self._unfinished[i]
+            _write_fully(file, memoryview(notes.tobytes()))
+            _write_fully(file, memoryview(end + xxhash.xxh3_64_digest(end)))
+            del self._unfinished[i]
             if self._keep:
-                self._files[i].flush()
-                os.fsync(self._files[i].fileno())
-                self._files[i].close()
+                os.fsync(file.fileno())
+                file.close()
                 os.replace(self._path(i).with_suffix(".part"), self._path(i))
                 sync_folder(self.folder)
-                self._files[i] = self._path(i).open("rb", buffering=0)
+            else:
+                self._files[i] = file
         self._notes[i] = notes
 
     def _end(self, i: int, file: IO[bytes]) -> tuple[Array, list[int]]:
@@ -339,9 +392,10 @@ class PanelFiles:
         return str(self._path(i)) if self._keep else f"A temporary file in {self.folder}"
 
 
-def _close(files: dict[int, IO[bytes]]) -> None:
-    for file in files.values():
-        file.close()
+def _close(*files: dict[int, IO[bytes]]) -> None:
+    for some in files:
+        for file in some.values():
+            file.close()
 
 
 @contextmanager
@@ -350,8 +404,10 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        advice = "Free some space and run again." if full else "Give another folder."
         raise StorageError(
-            f"{name}: writing failed ({error.strerror or error}). Free some space and run again."
+            f"{name}: writing failed ({error.strerror or error}). {advice}"
         ) from error
 
 
@@ -361,6 +417,9 @@ def sync_folder(folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network disks cannot
+                raise
         finally:
             os.close(handle)
 

@@ -1,0 +1,113 @@
+"""Scores by the iterative method: what surrounds `solvers.iterative` on both sides."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from cgscore.data.dataset import Dataset
+from cgscore.errors import MemoryLimitError
+from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
+from cgscore.execution.progress import Progress, Timed
+from cgscore.prepared import Prepared
+from cgscore.result import Scores
+from cgscore.solvers import iterative
+from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
+from cgscore.solvers.cost import iterative_cost
+from cgscore.solvers.device import usable
+
+
+def score_iteratively(
+    dataset: Dataset,
+    *,
+    ridge: float,
+    task: str,
+    seed: int,
+    target: float | None,
+    duplicates: str,
+    memory_limit: int | float | str | None,
+    device: str,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress,
+) -> Scores:
+    """Near-exact scores of a labelled dataset, audited."""
+    limit = None if memory_limit is None else parse_bytes(memory_limit)
+    start = time.perf_counter()
+    timed = Timed(progress)
+    data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
+    dataset, labels = data.labelled(None, task)
+    Y = data.merged.means(labels.targets())
+    n, p = data.rows.centred.shape
+    storage = _storage(n, p, Y.shape[1], limit, device)
+    kept = None
+    if checkpoint is not None:
+        work = {"method": "iterative", "labels": digest_of(Y), "seed": seed, "storage": storage}
+        kept = Checkpoint(Path(checkpoint), identity(data.rows, data.ridge, **work))
+    try:
+        with timed.whole(iterative_cost(n, p, Y.shape[1]).flops):
+            found = iterative.solve(
+                data.rows,
+                data.ridge,
+                Y,
+                labels.own[data.merged.members],
+                storage=storage,
+                seed=seed,
+                target=target,
+                progress=timed,
+                kept=kept,
+            )
+    finally:
+        if kept:
+            kept.close()
+    notes = _doubts(found.audit)
+    return data.result(
+        dataset,
+        labels,
+        found.alpha,
+        found.d,
+        notes=notes,
+        meta={
+            "method": "iterative",
+            "dtype": "float32",
+            "audit": dict(found.audit),
+            "condition": None,
+            "digits": None,
+            "loss": None,
+            **found.facts,
+            "timings": {**timed.seconds, "total": time.perf_counter() - start},
+        },
+    )
+
+
+def _storage(n: int, p: int, k: int, limit: int | None, device: str) -> str:
+    """Where H is; raises `MemoryLimitError` if not even the vectors fit in memory."""
+    if device != "cpu":
+        usable(device)
+    room = available_memory()
+    if limit is not None:
+        room = min(room, limit - 8 * n * p)
+    kept, formed = iterative.bytes_kept(n, p, k), iterative.bytes_formed(n, p, k)
+    if formed > room:
+        raise MemoryLimitError(
+            f"Scoring {n:,} examples iteratively needs {show_bytes(kept)} of memory, or "
+            f"{show_bytes(formed)} and far more time; {show_bytes(max(room, 0))} "
+            f"{'is free' if limit is None else 'is left of the limit'}. "
+            "Score a sample of the examples, or use a machine with more memory."
+        )
+    if device != "cpu":
+        return f"torch:{device}"
+    return "memory" if kept <= room else "formed"
+
+
+def _doubts(audit: Any) -> list[str]:
+    if audit["rank_correlation"] >= audit["target"]:
+        return []
+    low, high = audit["rank_correlation_interval"]
+    return [
+        f"The audit of {audit['examples']} examples estimates a rank correlation of "
+        f"{audit['rank_correlation']:.4f} with the exact score (95 %: {low:.4f} to {high:.4f}), "
+        f"below the target of {audit['target']:g}. Use target= for a stronger setting, "
+        "or method='exact'."
+    ]

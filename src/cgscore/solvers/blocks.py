@@ -1,0 +1,171 @@
+r"""Lower bounds of d from blocks of H.
+
+``1 / d_i`` is the variance of example i given all others. Given only some of them it is larger, so
+d of a part is a lower bound. A part here is a block of examples together with the landmarks J:
+
+    E = H_bb + ridge I - F_b F_b^T = L_E L_E^T      the block given the landmarks
+    d_i = |L_E^-1 e_i|^2                            i in the block
+    d_j = |g_j|^2 + |L_E^-1 F_b g_j|^2              j in J,  g_j = L^-1 e_j
+
+Random blocks are low by nearly the same factor for everyone; blocks of similar examples see
+near-duplicates, which random blocks miss. Each landmark is done with the block it falls into.
+Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
+
+Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a fifth (`SHARE`) of the
+``60 n^2`` flops that thirty products take for each of some 75 vectors, hence b grows as the root of
+n; the number of blocks is the nearest power of two.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack, solve_triangular
+
+from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.machine import cores
+from cgscore.execution.progress import Advance
+from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.solvers.halfmatrix import HalfMatrix
+from cgscore.solvers.inplace import Matrix, right_solve, subtract_product
+from cgscore.solvers.nystrom import Landmarks, factor
+from cgscore.solvers.storage import Keeper
+
+Index = NDArray[np.intp]
+
+SHARE = 0.2
+
+_SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
+
+
+def parts(n: int) -> int:
+    """Blocks of each kind for n rows."""
+    b = math.sqrt(SHARE * 60 * 75 * n * 3 / 4)
+    return int(2 ** max(0, round(math.log2(max(1.0, n / b)))))
+
+
+def random_blocks(n: int, count: int, rng: np.random.Generator) -> list[Index]:
+    """All n rows in `count` blocks at random, each in ascending order."""
+    return [np.sort(part) for part in np.array_split(rng.permutation(n), count)]
+
+
+def similar_blocks(rows: UnitRows, count: int) -> list[Index]:
+    """Blocks of similar rows: halved again and again at the median of their main direction.
+
+    `count` is rounded up to a power of two.
+    """
+    X, blocks = rows.centred, [np.arange(len(rows))]
+    while len(blocks) < count:
+        directions = np.column_stack([_main_direction(X, block) for block in blocks])
+        position = X @ directions
+        halves = []
+        for number, block in enumerate(blocks):
+            order = block[np.argsort(position[block, number], kind="stable")]
+            middle = len(block) // 2
+            halves += [np.sort(order[:middle]), np.sort(order[middle:])]
+        blocks = halves
+    return blocks
+
+
+def _main_direction(X: Array, block: Index) -> Array:
+    """The leading principal direction of some of a block's rows, by power iteration."""
+    sample = X[block[:: max(1, len(block) // 1000)]]
+    sample = sample - sample.mean(axis=0)
+    direction = sample[np.argmax(np.einsum("ij,ij->i", sample, sample))]
+    for _ in range(10):
+        direction = sample.T @ (sample @ direction)
+        direction /= np.linalg.norm(direction) or 1.0
+    return np.asarray(direction)
+
+
+class Bounds:
+    """Lower bounds of d, block by block; finished blocks go to and come from `kept`.
+
+    Attributes
+    ----------
+    again : int
+        Blocks that were done in float64 because float32 was not precise enough.
+    """
+
+    def __init__(
+        self, H: HalfMatrix, rows: UnitRows, landmarks: Landmarks, kept: Keeper | None
+    ) -> None:
+        self._H, self._rows, self._landmarks, self._kept = H, rows, landmarks, kept
+        self.again = 0
+
+    def of(self, kind: str, blocks: list[Index], advance: Advance) -> Array:
+        """The bound of every example."""
+        d = np.empty(len(self._rows))
+        for number, block in enumerate(blocks):
+            name = f"{kind}-{len(blocks)}-{number}"
+            found = self._kept.load(name) if self._kept else None
+            before = found is not None
+            if found is None:
+                values = self._block(block, np.float32)
+                again = values is None
+                if values is None:
+                    values = self._block(block, np.float64)
+                found = {"d": values, "again": np.array(int(again))}
+                if self._kept:
+                    self._kept.save(name, **found)
+            d[block] = found["d"]
+            self.again += int(found["again"])
+            advance(float(len(block)) ** 3, before=before)
+        return d
+
+    def _block(self, block: Index, dtype: type) -> Array | None:
+        """D of a block, or None where float32 is not precise enough."""
+        known, ridge = self._landmarks, self._landmarks.ridge
+        chosen = np.isin(block, known.J, assume_unique=True)
+        rest, mine = block[~chosen], np.searchsorted(known.J, block[chosen])
+        G = np.zeros((len(known.J), len(mine)))
+        G[mine, np.arange(len(mine))] = 1.0
+        G = solve_triangular(known.L, G, lower=True)
+        d = np.empty(len(block))
+        d[chosen] = np.einsum("ij,ij->j", G, G)
+        if not len(rest):
+            return d
+        if dtype == np.float32:
+            F, A = np.asfortranarray(known.F[rest]), self._H.part(rest, rest)
+        else:
+            F, A = self._precise(rest, known.J), self._precise(rest, rest)
+            right_solve(known.L, F)
+        np.fill_diagonal(A, 0.5 + ridge)
+        syrk, potrf, trtri = (
+            (blas.dsyrk, lapack.dpotrf, lapack.dtrtri)
+            if dtype == np.float64
+            else (blas.ssyrk, lapack.spotrf, lapack.strtri)
+        )
+        A = syrk(-1.0, F, 1.0, A, lower=1, overwrite_c=1)
+        if dtype == np.float64:
+            factor(A)
+        else:
+            A, status = potrf(A, lower=1, clean=1, overwrite_a=1)
+            if status or np.diagonal(A).min() ** 2 <= _SMALL * (0.5 + ridge):
+                return None
+        Z, status = trtri(A, lower=1, overwrite_c=1)
+        if status:
+            raise RuntimeError(f"LAPACK trtri returned status {status}; a fault in cgscore")
+        d[~chosen] = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
+        V: Matrix = np.zeros((len(rest), len(mine)), dtype, order="F")
+        U: Matrix = np.zeros_like(V)
+        subtract_product(F, np.asfortranarray(G, dtype=dtype), V, transposed=False)
+        subtract_product(Z, V, U, transposed=False)  # L_E^-1 F_b g_j
+        d[chosen] += np.einsum("ij,ij->j", U, U, dtype=np.float64)
+        return d
+
+    def _precise(self, rows: Index, columns: Index) -> Matrix:
+        """A part of H in float64, formed anew on all cores."""
+        A = np.empty((len(rows), len(columns)), order="F")
+        left, right = self._rows[rows], self._rows[columns]
+        cuts = [slice(start, start + 512) for start in range(0, len(columns), 512)]
+
+        def fill(cut: slice) -> None:
+            A[:, cut] = gram_block(left, right[cut])
+
+        with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+            list(pool.map(fill, cuts))
+        return A
