@@ -117,7 +117,7 @@ def main() -> None:
     print(f"                     {even:8.2f}x    at the same speed of products")
     named = ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
     print(f"  differences        {named} (aim 1e-9)")
-    print(f"under a memory limit of {options.limit}, panels of {disk.scores.meta['storage']}")
+    print(f"under a memory limit of {options.limit}, panels on {disk.scores.meta['storage']}")
     slower = disk.seconds / ours.seconds
     print(
         f"  from disk          {disk.seconds:8.1f} s   {disk.describe()}; {slower:.2f}x (aim 1.6)"

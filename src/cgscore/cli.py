@@ -583,7 +583,8 @@ def _print_audit(console: Console, scores: Scores) -> None:
 
 def _print_findings(console: Console, scores: Scores) -> None:
     for line in repr(scores).splitlines()[1:]:
-        console.print(line.strip())
+        if not line.startswith("  audit"):  # shown in full before
+            console.print(line.strip())
     if not len(scores.classes):
         return
     table = scores.table

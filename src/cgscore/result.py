@@ -208,6 +208,12 @@ class Scores:
         if len(self.classes):
             differ = round((1 - self.accuracy()) * len(self))
             lines.append(f"  {differ:,} labels differ from what the other examples predict")
+        if audit := self.meta.get("audit"):
+            low, high = audit["rank_correlation_interval"]
+            lines.append(
+                f"  audit: rank correlation with the exact score {audit['rank_correlation']:.4f} "
+                f"({low:.4f} to {high:.4f})"
+            )
         return "\n".join(lines)
 
     def _headline(self) -> str:

@@ -89,7 +89,7 @@ def test_where_panels_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     layout = plan(7700, 10)
     assert isinstance(place(layout, 10, None, None), InMemory)
     assert isinstance(place(layout, 10, 10**9, None), InMemory)
-    monkeypatch.setattr(placement, "available_memory", lambda: layout.in_memory - 1)
+    monkeypatch.setattr(placement, "available_memory", lambda: layout.in_memory)
     assert isinstance(place(layout, 10, None, None), OnDisk)
     assert isinstance(place(layout, 10, 10**12, None), OnDisk)  # a limit above what there is
     monkeypatch.setattr(placement, "available_memory", lambda: layout.streamed - 1)

@@ -62,7 +62,8 @@ def calibrate(bounds: Array, audited: Audited) -> tuple[Array, Array]:
         fitted = fitted & near[rows]
         b = np.linalg.lstsq(design[rows[fitted]], truth[fitted], rcond=None)[0]
         fit = np.exp(design[wanted] @ b + np.minimum(apart[wanted], FARTHEST) ** 2)
-        return np.where(near[wanted], np.maximum(fit, floor[wanted]), floor[wanted])
+        found: Array = np.where(near[wanted], np.maximum(fit, floor[wanted]), floor[wanted])
+        return found
 
     fold = np.arange(len(rows)) % FOLDS
     unseen = np.empty(len(rows))
@@ -103,14 +104,15 @@ def measure(
     found = _scores(Y[rows], own[rows], alpha[rows], unseen)
     report: dict[str, Any] = {"examples": len(rows)}
     ratio = np.log(audited.d / unseen)
-    shift = audited.alpha - alpha[rows]
+    shift = (audited.alpha - alpha[rows]) / audited.d[:, None]  # of predictions
     some = rng.choice(len(d), min(SAMPLE, len(d)), replace=False)
     estimate = _scores(Y[some], own[some], alpha[some], d[some])
     draws: dict[str, list[float]] = {name: [] for name in ("cg", "margin") if name in estimate}
     for _ in range(REPEATS):
         again = rng.integers(0, len(rows), len(rows))  # the audit examples, resampled
         who = again[rng.integers(0, len(rows), len(some))]
-        truth = _scores(Y[some], own[some], alpha[some] + shift[who], d[some] * np.exp(ratio[who]))
+        other = alpha[some] + shift[who] * d[some, None]
+        truth = _scores(Y[some], own[some], other, d[some] * np.exp(ratio[who]))
         for name, values in draws.items():
             values.append(rank_correlation(estimate[name], truth[name]))
     for name, values in draws.items():

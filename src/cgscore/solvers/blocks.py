@@ -11,7 +11,7 @@ Random blocks are low by nearly the same factor for everyone; blocks of similar 
 near-duplicates, which random blocks miss. Each landmark is done with the block it falls into.
 Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
 
-Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a fifth (`SHARE`) of the
+Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share (`SHARE`) of the
 ``60 n^2`` flops that thirty products take for each of some 75 vectors, hence b grows as the root of
 n; the number of blocks is the nearest power of two.
 """
@@ -36,7 +36,7 @@ from cgscore.solvers.storage import Keeper
 
 Index = NDArray[np.intp]
 
-SHARE = 0.2
+SHARE = 0.15
 
 _SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
 

@@ -17,7 +17,7 @@ d', d''     n        lower bounds of d from random blocks and from blocks of sim
 - The residual of alpha is measured in float64 on some rows. If H in float32 limits it, alpha is
   refined with products formed in float64.
 
-Cost: n^2 p flops to form H, 2 n^2 a vector and iteration, and a fifth of that for the blocks.
+Cost: n^2 p flops to form H, 2 n^2 a vector and iteration, and some of that for the blocks.
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ mu          scalar    what ``F F^T`` leaves of the diagonal, on average
 
 Two things are made of them: a preconditioner,
 
-    M = (F F^T + mu I)^-1 = (I - E E^T) / mu,   E = F C^-T,   C C^T = mu I + F^T F,
+    M = (F F^T + mu I)^-1 = (I - F (C C^T)^-1 F^T) / mu,   C C^T = mu I + F^T F,
 
-which only steers how fast conjugate gradients converge and is kept in float32; and the variance of
-any block given the landmarks, ``H_bb - F_b F_b^T`` (`blocks`).
+which only steers how fast conjugate gradients converge; and the variance of any block given the
+landmarks, ``H_bb - F_b F_b^T`` (`blocks`). F is kept in float32.
 
-Rule for m: applying M takes 4 n m flops per vector against 2 n^2 for H, and making it 2 n m^2.
+Rule for m: applying M takes 4 n m flops per vector against 2 n^2 for H, and making it n m^2.
 ``m = n / 8``, at most 2,500, costs a quarter of a product at small n and less later.
 """
 
@@ -63,29 +63,29 @@ class Preconditioner:
     """Applies M to an (m, n) block of row vectors."""
 
     def __init__(self, H: HalfMatrix, landmarks: Landmarks) -> None:
-        if landmarks.ridge <= SHIFT:
-            F = landmarks.F.copy(order="F")
-        else:  # the large eigenvalues are those of H: as little of the ridge in L as is safe
-            F = H.part(np.arange(H.n), landmarks.J)
+        self._F = landmarks.F
+        if landmarks.ridge > SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
+            self._F = H.part(np.arange(H.n), landmarks.J)
             W = np.asfortranarray(landmarks.L @ landmarks.L.T)
             W[np.diag_indices(len(W))] -= landmarks.ridge - SHIFT
             factor(W)
-            right_solve(W.astype(np.float32, order="F"), F)
-        taken = float(np.einsum("ij,ij->", F, F, dtype=np.float64)) / len(F)
-        left = 0.5 + landmarks.ridge - taken
-        self.mu = max(left, float(np.finfo(np.float32).eps))
-        C = np.asfortranarray(blas.ssyrk(1.0, F, trans=1, lower=1), dtype=np.float64)
+            right_solve(W.astype(np.float32, order="F"), self._F)
+        taken = float(np.einsum("ij,ij->", self._F, self._F, dtype=np.float64)) / H.n
+        self.mu = max(0.5 + landmarks.ridge - taken, float(np.finfo(np.float32).eps))
+        C = np.asfortranarray(blas.ssyrk(1.0, self._F, trans=1, lower=1), dtype=np.float64)
         C[np.diag_indices(len(C))] += self.mu
         factor(C)
-        right_solve(C.astype(np.float32, order="F"), F)
-        self._E = F
+        self._C = C
 
     def __call__(self, V: Matrix) -> Matrix:
         """``V M``."""
+        inner = np.zeros((len(V), len(self._C)), np.float32, order="F")
+        subtract_product(V, self._F, inner, transposed=False)
+        inner = np.asfortranarray(-inner, dtype=np.float64)  # V F
+        right_solve(self._C, inner)
+        right_solve(self._C, inner, transposed=False)
         out: Matrix = V.copy(order="F")
-        inner = np.zeros((len(V), self._E.shape[1]), np.float32, order="F")
-        subtract_product(V, self._E, inner, transposed=False)  # -V E
-        subtract_product(np.negative(inner), self._E, out)
+        subtract_product(inner.astype(np.float32, order="F"), self._F, out)
         np.divide(out, np.float32(self.mu), out=out)
         return out
 

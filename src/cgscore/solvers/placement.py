@@ -14,6 +14,8 @@ from cgscore.execution.machine import available_memory, show_bytes
 from cgscore.solvers.plan import Plan
 from cgscore.solvers.storage import InMemory, OnDisk, PanelFiles, Store
 
+SAFE = 0.95  # of the free memory; right-hand sides and pieces of H need some as well
+
 
 def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> Store:
     """Storage for the panels of `layout`.
@@ -29,7 +31,7 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
     kept : PanelFiles or None
         Files of a checkpoint, which hold the panels in any case.
     """
-    free = available_memory()
+    free = int(SAFE * available_memory())
     room = free if limit is None else min(free, limit - 8 * layout.n * p)
     if layout.streamed > room and layout.in_memory > room:
         raise MemoryLimitError(
