@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from exact import data
@@ -29,7 +30,8 @@ LIMIT = 100_000_000
 
 def work(n: int, output: str, checkpoint: str | None, limit: int | None) -> None:
     X, y = data(n, 100, 5)
-    scores = cgscore.score(X, y, memory_limit=limit, checkpoint=checkpoint, progress=False)
+    options: dict[str, Any] = {"memory_limit": limit, "checkpoint": checkpoint, "progress": False}
+    scores = cgscore.score(X, y, method="exact", **options)
     np.savez(output, d=scores.d, alpha=scores.alpha, loo=scores.loo)
 
 

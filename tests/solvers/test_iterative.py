@@ -272,6 +272,8 @@ def test_auto_takes_exact_where_that_is_quick(monkeypatch: pytest.MonkeyPatch) -
     assert large["method"] == "iterative"
     assert large["seconds"]["exact"] > 2 * large["seconds"]["iterative"]
     assert choice.choose(60_000, 784, 10, None, "float32")["method"] == "exact"
+    tight = choice.choose(20_000, 10, 3, "100MB")  # with narrow panels it still fits on disk
+    assert tight["method"] == "exact"
     with pytest.raises(MemoryLimitError, match="with any method"):
         choice.choose(3_000_000, 784, 10, None)
 

@@ -12,9 +12,9 @@ SMALL = 4000  # up to here exact takes a second or two, and nothing needs to be 
 PATIENCE = 60.0  # seconds for which nobody minds an exact answer
 
 
-def costs(n: int, p: int, k: int) -> dict[str, Cost]:
-    """Arithmetic and memory of every method."""
-    return {"exact": exact_cost(n, p), "iterative": iterative_cost(n, p, k)}
+def costs(n: int, p: int, k: int, limit: int | None = None) -> dict[str, Cost]:
+    """Arithmetic and memory of every method, under an explicit memory limit if there is one."""
+    return {"exact": exact_cost(n, p, limit), "iterative": iterative_cost(n, p, k)}
 
 
 def choose(
@@ -34,9 +34,10 @@ def choose(
         return {"method": "iterative", "why": "it is the one that uses a device"}
     if n <= SMALL or dtype != "float64":
         return {"method": "exact", "why": "small" if n <= SMALL else "dtype is its option"}
-    room = available_memory() if memory_limit is None else parse_bytes(memory_limit)
+    limit = None if memory_limit is None else parse_bytes(memory_limit)
+    room = available_memory() if limit is None else limit
     rate = product_rate()
-    found = costs(n, p, k)
+    found = costs(n, p, k, limit)
     seconds = {name: cost.seconds(rate) for name, cost in found.items()}
     report: dict[str, Any] = {
         "seconds": seconds,

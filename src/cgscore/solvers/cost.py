@@ -30,9 +30,9 @@ class Cost:
         return self.flops * (1 + self.overhead) / rate
 
 
-def exact_cost(n: int, p: int) -> Cost:
-    """Kernel, factor and inverse, and their memory when all is in memory."""
-    layout = plan(n, p)
+def exact_cost(n: int, p: int, limit: int | None = None) -> Cost:
+    """Kernel, factor and inverse, and their memory; panels as an explicit limit makes them."""
+    layout = plan(n, p, limit=limit)
     flops = layout.flops + kernel_flops(n, p)
     return Cost(flops, layout.in_memory + 8 * n * p, layout.streamed + 8 * n * p, layout.disk, 0.1)
 
