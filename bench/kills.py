@@ -4,8 +4,8 @@
 
     python bench/kills.py            # twenty runs, some minutes
 
-Each run is started in a process of its own, killed with SIGKILL after a random time, and started
-again until it ends. Half of them work in memory, half from disk under a memory limit.
+Each run is started in a process of its own, killed with SIGKILL after a random time, once or twice,
+and started again until it ends. Half of them work in memory, half from disk under a memory limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from exact import data
 
 import cgscore
 
-LIMIT = 100_000_000
+LIMIT = 60_000_000
 
 
 def work(n: int, output: str, checkpoint: str | None, limit: int | None) -> None:
@@ -51,7 +51,7 @@ def same(a: Path, b: Path) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("-n", type=int, default=8_000)
+    parser.add_argument("-n", type=int, default=6_000)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", help=argparse.SUPPRESS)
@@ -74,17 +74,21 @@ def main() -> None:
     for run in range(options.runs):
         limit = (None, LIMIT)[run % 2]
         checkpoint, output = folder / "checkpoint", folder / "resumed.npz"
-        killed, panels = 0, []
+        killed, panels, latest = 0, [], 0.9
         while True:
             process = start(options.n, output, checkpoint, limit)
-            if killed < 3:
-                time.sleep(draw.uniform(0.1, 0.9) * seconds[limit])
+            if killed < 2:
+                time.sleep(draw.uniform(0.1, latest) * seconds[limit])
                 if process.poll() is None:
                     process.kill()
                     killed += 1
-            if process.wait() == 0:
+            if process.wait() == 0 and killed:
                 break
-            panels.append(len(list(checkpoint.glob("panel-*.tiles"))))
+            if killed:
+                panels.append(len(list(checkpoint.glob("panel-*.tiles"))))
+            else:  # it ended before it could be killed: once more, and sooner
+                shutil.rmtree(checkpoint)
+                latest *= 0.7
         equal += same(output, whole[limit])
         kills += killed
         where = "memory" if limit is None else "disk"
