@@ -15,6 +15,7 @@ iterative method are taken in the same run, one after the other.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -70,13 +71,13 @@ def iterative(X: Any, y: Any, ridge: float = 0.0, seed: int = 0) -> tuple[float,
     return time.perf_counter() - start, scores
 
 
-def accuracy(sizes: list[int]) -> None:
+def accuracy(sizes: list[int], names: list[str], ridges: list[float]) -> None:
     print("data           n       ridge labels  |  cg      margin  top 1 % |  seconds of exact")
     for n in sizes:
-        for name in SOURCES:
+        for name in names:
             X, clean = sample(name, n)
             labels = {"clean": clean, "20 %": flipped(clean, 0.2)}
-            for ridge in (0.0, 0.3):
+            for ridge in ridges:
                 start = time.perf_counter()
                 factor = cgscore.factor(X, ridge=ridge, progress=False)
                 once = time.perf_counter() - start
@@ -164,8 +165,6 @@ def whole() -> None:
     for name, file in (("CIFAR-10", "cifar10"), ("Fashion-MNIST", "fashion-mnist")):
         X, y = load(name)
         table = pq.read_table(Path("results/exact") / f"{file}.parquet")
-        import json
-
         figures = json.loads(table.schema.metadata[b"cgscore"])
         seconds, found = iterative(X, y)
         cg, margin, top = compare(found.table, table.to_pandas())
@@ -185,9 +184,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("what", choices=["accuracy", "audit", "growth", "paper", "whole"])
     parser.add_argument("-n", type=int, help="size, instead of the usual")
+    parser.add_argument("--data", choices=list(SOURCES), help="for accuracy: only these data")
+    parser.add_argument("--ridge", type=float, help="for accuracy: only this ridge")
     options = parser.parse_args()
     if options.what == "accuracy":
-        accuracy([options.n] if options.n else [10_000, 20_000])
+        sizes = [options.n] if options.n else [10_000, 20_000]
+        names = [options.data] if options.data else list(SOURCES)
+        accuracy(sizes, names, [0.0, 0.3] if options.ridge is None else [options.ridge])
     elif options.what == "audit":
         audit(options.n or 10_000)
     elif options.what == "growth":

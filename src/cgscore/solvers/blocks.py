@@ -36,7 +36,7 @@ from cgscore.solvers.storage import Keeper
 
 Index = NDArray[np.intp]
 
-SHARE = 0.15
+SHARE = 0.2
 
 _SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
 
