@@ -238,6 +238,8 @@ def interrupted(folder: Path, *flags: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell that starts us in the background has Ctrl-C ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout is not None
@@ -319,7 +321,7 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "d.npz", X=rng.random((3000, 20)), y=np.arange(3000) % 2)
+    np.savez(tmp_path / "d.npz", X=rng.random((6000, 20)), y=np.arange(6000) % 2)
     ours, theirs = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "cgscore", "score", "d.npz"],
