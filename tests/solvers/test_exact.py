@@ -8,7 +8,7 @@ import pytest
 import cgscore
 from cgscore.execution.progress import Calls, Progress, Silent
 from cgscore.kernel import unit_rows
-from cgscore.solvers import exact
+from cgscore.solvers import exact, pieces
 from cgscore.solvers import plan as plans
 from cgscore.solvers.plan import plan
 from cgscore.solvers.storage import InMemory
@@ -28,7 +28,7 @@ def panel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     """Panels so small that a small problem has many of them."""
     size = int(request.param)
     monkeypatch.setattr(plans, "TILE", size)
-    monkeypatch.setattr(exact, "_PIECE", max(5, size // 3))
+    monkeypatch.setattr(pieces, "PIECE", max(5, size // 3))
     return size
 
 

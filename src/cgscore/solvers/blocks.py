@@ -32,6 +32,7 @@ from cgscore.kernel import Array, UnitRows, gram_block
 from cgscore.solvers.halfmatrix import HalfMatrix
 from cgscore.solvers.inplace import Matrix, right_solve, subtract_product
 from cgscore.solvers.nystrom import Landmarks, factor
+from cgscore.solvers.pieces import cuts
 from cgscore.solvers.storage import Keeper
 
 Index = NDArray[np.intp]
@@ -161,11 +162,10 @@ class Bounds:
         """A part of H in float64, formed anew on all cores."""
         A = np.empty((len(rows), len(columns)), order="F")
         left, right = self._rows[rows], self._rows[columns]
-        cuts = [slice(start, start + 512) for start in range(0, len(columns), 512)]
 
         def fill(cut: slice) -> None:
             A[:, cut] = gram_block(left, right[cut])
 
         with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
-            list(pool.map(fill, cuts))
+            list(pool.map(fill, cuts(0, len(columns))))
         return A

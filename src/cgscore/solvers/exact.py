@@ -45,10 +45,9 @@ from cgscore.solvers.inplace import (
     subtract_product,
     subtract_square,
 )
+from cgscore.solvers.pieces import PIECE, cuts
 from cgscore.solvers.plan import Plan
 from cgscore.solvers.storage import Keeper, Store
-
-_PIECE = 640  # side of the pieces of H that one thread forms at a time
 
 
 @dataclass(frozen=True)
@@ -287,20 +286,13 @@ class _Piece:
 def _pieces(layout: Plan, i: int) -> Iterator[_Piece]:
     """Pieces that cover panel i up to the diagonal."""
     top, bottom = layout.edges[i], layout.edges[i + 1]
-    for columns in _cuts(0, top):
-        for rows in _cuts(top, bottom):
+    for columns in cuts(0, top):
+        for rows in cuts(top, bottom):
             yield _Piece(rows, columns)
-    for columns in _cuts(top, bottom, _PIECE // 2):  # the upper half of a square is wasted
+    for columns in cuts(top, bottom, PIECE // 2):  # the upper half of a square is wasted
         yield _Piece(columns, columns)
-        for rows in _cuts(columns.stop, bottom):
+        for rows in cuts(columns.stop, bottom):
             yield _Piece(rows, columns)
-
-
-def _cuts(start: int, stop: int, longest: int = 0) -> Iterator[slice]:
-    """Ranges of nearly equal length, at most `longest`, by default `_PIECE`."""
-    count = -(-(stop - start) // (longest or _PIECE))
-    edges = (start + (stop - start) * i // count for i in range(count + 1))
-    return (slice(low, high) for low, high in itertools.pairwise(edges)) if count else iter(())
 
 
 def _factor_panel(store: Store, i: int, panel: Matrix, diagonal: float, advance: Advance) -> None:

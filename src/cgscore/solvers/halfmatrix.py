@@ -19,11 +19,10 @@ from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.inplace import Matrix, subtract_product
+from cgscore.solvers.pieces import cuts, lower_pairs
 from cgscore.solvers.plan import plan
 
 Index = NDArray[np.intp]
-
-_PIECE = 640  # side of the pieces of H that one thread forms at a time
 
 
 class HalfMatrix(Protocol):
@@ -59,7 +58,7 @@ class Formed:
             return left, right, over, None if left == right else V[:, left] @ block
 
         with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
-            for left, right, over, under in pool.map(multiply, _pairs(self.n)):
+            for left, right, over, under in pool.map(multiply, lower_pairs(self.n)):
                 out[:, left] += over
                 if under is not None:
                     out[:, right] += under
@@ -72,9 +71,8 @@ class Formed:
         def fill(cut: slice) -> None:
             out[:, cut] = self._block(rows, columns[cut])
 
-        cuts = [slice(a, a + _PIECE) for a in range(0, len(columns), _PIECE)]
         with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
-            list(pool.map(fill, cuts))
+            list(pool.map(fill, cuts(0, len(columns))))
         return out
 
     def _block(self, left: slice | Index, right: slice | Index) -> Matrix:
@@ -150,18 +148,7 @@ class Kept:
         return [
             (i, across, down)
             for i, (low, high) in enumerate(itertools.pairwise(self._edges))
-            for down in _cuts(0, low) + _cuts(low, high)
-            for across in _cuts(low, high)
+            for down in cuts(0, low) + cuts(low, high)
+            for across in cuts(low, high)
             if across.stop > down.start
         ]
-
-
-def _cuts(start: int, stop: int) -> list[slice]:
-    count = -(-(stop - start) // _PIECE)
-    edges = [start + (stop - start) * i // count for i in range(count + 1)] if count else []
-    return [slice(a, b) for a, b in itertools.pairwise(edges)]
-
-
-def _pairs(n: int) -> list[tuple[slice, slice]]:
-    cuts = _cuts(0, n)
-    return [(cuts[i], cuts[j]) for i in range(len(cuts)) for j in range(i + 1)]

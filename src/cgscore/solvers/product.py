@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,8 +9,7 @@ import numpy as np
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.kernel import Array, UnitRows, gram_block
-
-_PIECE = 640
+from cgscore.solvers.pieces import lower_pairs
 
 
 def kernel_product(rows: UnitRows, ridge: float, V: Array) -> Array:
@@ -29,15 +26,8 @@ def kernel_product(rows: UnitRows, ridge: float, V: Array) -> Array:
         return left, right, block @ V[right], block.T @ V[left]
 
     with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
-        for left, right, above, below in pool.map(multiply, _pairs(n)):
+        for left, right, above, below in pool.map(multiply, lower_pairs(n)):
             out[left] += above
             if below is not None:
                 out[right] += below
     return out
-
-
-def _pairs(n: int) -> Iterator[tuple[slice, slice]]:
-    count = -(-n // _PIECE)
-    edges = [n * i // count for i in range(count + 1)]
-    cuts = [slice(a, b) for a, b in itertools.pairwise(edges)]
-    return ((cuts[i], cuts[j]) for i in range(count) for j in range(i + 1))
