@@ -45,7 +45,8 @@ from cgscore.solvers.storage import Keeper
 
 EXAMPLES = 64  # audit examples
 TARGET = 0.995  # rank correlation below which a run says so
-ALPHA, AUDIT = 1e-3, 3e-2  # relative residuals at which systems have converged
+ALPHA, AUDIT = 3e-4, 3e-2  # relative residuals at which systems have converged
+ROUGH = 2e-3  # residual in float64 above which alpha is refined
 LIMIT = 1000  # products after which conjugate gradients give up
 CHECKED = 256  # rows on which residuals are measured in float64
 EXPECTED = 30  # iterations, for the estimate of time left
@@ -131,7 +132,7 @@ def solve(
     checked = np.sort(rng.choice(n, min(CHECKED, n), replace=False))
     left = _residual(rows, ridge, alpha, targets, checked)
     refined = 0
-    while left > 2 * ALPHA and refined < 3:
+    while left > ROUGH and refined < 3:
         missing = targets - kernel_product(rows, ridge, alpha)
         step, _, _ = _solve_all(
             apply, precondition, missing, np.full(k, 0.03), progress, kept, f"refine-{refined}"
