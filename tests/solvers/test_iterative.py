@@ -84,6 +84,17 @@ def test_conjugate_gradients_give_up_honestly() -> None:
         conjugate_gradients(lambda V: V * 0, lambda V: V, B, np.array([1e-3]), 5, lambda f: None)
 
 
+def test_a_residual_that_stays_large_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = cloud(300)
+    monkeypatch.setattr(iterative, "ROUGH", 1e-5)  # float32 alone does not reach that
+    refined = cgscore.score(X, y, method="iterative")
+    assert refined.meta["refinements"] in (1, 2, 3)
+    assert refined.meta["audit"]["residual"] < 1e-5
+    monkeypatch.setattr(iterative, "ROUGH", 1e-20)
+    with pytest.raises(ConvergenceError, match="after 3 refinements in float64"):
+        cgscore.score(X, y, method="iterative")
+
+
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
 def test_blocks_bound_d_from_below(ridge: float) -> None:
     X, _ = cloud(800, 40)

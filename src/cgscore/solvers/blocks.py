@@ -22,20 +22,17 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, lapack, solve_triangular
 
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance
 from cgscore.kernel import Array, UnitRows, gram_block
-from cgscore.solvers.halfmatrix import HalfMatrix
+from cgscore.solvers.halfmatrix import HalfMatrix, Index
 from cgscore.solvers.inplace import Matrix, right_solve, subtract_product
 from cgscore.solvers.nystrom import Landmarks, factor
 from cgscore.solvers.pieces import cuts
 from cgscore.solvers.storage import Keeper
-
-Index = NDArray[np.intp]
 
 SHARE = 0.2
 

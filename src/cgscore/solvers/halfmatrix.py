@@ -92,14 +92,13 @@ class Kept:
         self._panels: list[Matrix] = [
             np.empty((b - a, b), np.float32, order="F") for a, b in itertools.pairwise(self._edges)
         ]
-        source = Formed(rows)
+        single = rows.single()
 
         def fill(place: tuple[int, slice, slice]) -> float:
             i, across, down = place
             top = self._edges[i]
             out = self._panels[i][across.start - top : across.stop - top, down]
             precise = (rows[down], rows[across])
-            single = source._single
             gram_block(single[down], single[across], out.T, precise=precise)
             if across == down:
                 np.fill_diagonal(out, 0.5)

@@ -23,12 +23,13 @@ Cost: n^2 p flops to form H, 2 n^2 a vector and iteration, and some of that for 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.errors import ConvergenceError
 from cgscore.execution.progress import Advance, Progress
 from cgscore.kernel import Array, UnitRows, gram_block
 from cgscore.solvers.audit import Audited, calibrate, measure
@@ -36,7 +37,7 @@ from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks
 from cgscore.solvers.conjugate import Apply, conjugate_gradients
 from cgscore.solvers.device import OnDevice
 from cgscore.solvers.exact import kernel_flops
-from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Kept
+from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Index, Kept
 from cgscore.solvers.inplace import Matrix
 from cgscore.solvers.nystrom import Landmarks, Preconditioner
 from cgscore.solvers.nystrom import count as landmark_count
@@ -111,68 +112,70 @@ def solve(
         share = kernel_flops(n, p) / 2 / (n * (n + 1) / 2)
         H = _matrix(rows, storage, lambda entries: advance(share * entries))
         landmarks = Landmarks(H, rows, ridge, rng)
-        precondition = Preconditioner(H, landmarks)
-
-    def apply(V: Matrix) -> Matrix:
-        image = H.product(V)
-        return image + np.float32(ridge) * V if ridge else image
-
-    mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
-    targets = Y[:, 1:] if mirrored else Y
+    system = _System(rows, ridge, H, Preconditioner(H, landmarks), progress, kept)
     known = np.sort(rng.choice(n, min(EXAMPLES, n), replace=False))
-    units = np.zeros((n, len(known)))
-    units[known, np.arange(len(known))] = 1.0
-    wanted = np.hstack([targets, units])
-    tolerance = np.where(np.arange(wanted.shape[1]) < targets.shape[1], ALPHA, AUDIT)
-    X, residual, counts = _solve_all(
-        apply, precondition, wanted, tolerance, progress, kept, "solve"
-    )
-    k = targets.shape[1]
-    alpha, x = X[:, :k], X[:, k:]
     checked = np.sort(rng.choice(n, min(CHECKED, n), replace=False))
-    left = _residual(rows, ridge, alpha, targets, checked)
-    refined = 0
-    while left > ROUGH and refined < 3:
-        missing = targets - kernel_product(rows, ridge, alpha)
-        step, _, _ = _solve_all(
-            apply, precondition, missing, np.full(k, 0.03), progress, kept, f"refine-{refined}"
-        )
-        alpha = alpha + step
-        residual[:, :k] = missing - kernel_product(rows, ridge, step)
-        left = _residual(rows, ridge, alpha, targets, checked)
-        refined += 1
-    second = np.einsum("ij,ij->j", x, residual[:, k:])
-    audited_d = x[known, np.arange(len(known))] + second
-    audited_alpha = alpha[known] + x.T @ residual[:, :k]
+    mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
+    alpha, audited, facts = _alpha(system, Y[:, 1:] if mirrored else Y, known, checked)
     if mirrored:
-        alpha, audited_alpha = (
-            np.hstack([-alpha, alpha]),
-            np.hstack([-audited_alpha, audited_alpha]),
-        )
-    audited = Audited(known, audited_d, audited_alpha)
+        alpha = np.hstack([-alpha, alpha])
+        audited = replace(audited, alpha=np.hstack([-audited.alpha, audited.alpha]))
     count = parts(n)
     while True:
         bounds = Bounds(H, rows, landmarks, kept)
         with progress.phase("blocks", 2 * n * (n / count) ** 2) as advance:
-            some = random_blocks(n, count, rng)
-            first = bounds.of("random", some, advance)
-            alike = similar_blocks(rows, count)
-            second = bounds.of("similar", alike, advance)
-        d, unseen = calibrate(np.column_stack([first, second]), audited)
+            by_chance = bounds.of("random", random_blocks(n, count, rng), advance)
+            alike = bounds.of("similar", similar_blocks(rows, count), advance)
+        d, unseen = calibrate(np.column_stack([by_chance, alike]), audited)
         report = measure(Y, own, alpha, d, audited, unseen, np.random.default_rng(seed))
         if target is None or report["rank_correlation"] >= target or count <= 2:
             break
         count //= 2
-    report |= {"target": TARGET if target is None else target, "residual": left}
-    facts = {
+    report |= {"target": TARGET if target is None else target, "residual": facts.pop("residual")}
+    facts |= {
         "storage": storage,
         "landmarks": len(landmarks.J),
-        "iterations": {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())},
-        "refinements": refined,
         "blocks": count,
         "blocks_in_float64": bounds.again,
     }
     return Outcome(alpha, d, report, facts)
+
+
+def _alpha(
+    system: _System, targets: Array, known: Index, checked: Index
+) -> tuple[Array, Audited, dict[str, Any]]:
+    """Alpha of all examples, the truth at the `known` ones, and facts about the iteration.
+
+    Raises
+    ------
+    ConvergenceError
+        Not even products in float64 bring the residual down.
+    """
+    n, k = targets.shape
+    units = np.zeros((n, len(known)))
+    units[known, np.arange(len(known))] = 1.0
+    tolerance = np.repeat([ALPHA, AUDIT], [k, len(known)])
+    X, residual, counts = system.solve(np.hstack([targets, units]), tolerance, "solve")
+    alpha, x = X[:, :k], X[:, k:]
+    left = system.residual(alpha, targets, checked)
+    refined = 0
+    while left > ROUGH:
+        if refined == 3:
+            raise ConvergenceError(
+                f"alpha has a relative residual of {left:.1e} after {refined} refinements in "
+                "float64. The kernel matrix is too ill-conditioned; use a ridge, or method='exact'."
+            )
+        missing = targets - kernel_product(system.rows, system.ridge, alpha)
+        step, _, _ = system.solve(missing, np.full(k, 0.03), f"refine-{refined}")
+        alpha = alpha + step
+        residual[:, :k] = missing - kernel_product(system.rows, system.ridge, step)
+        left = system.residual(alpha, targets, checked)
+        refined += 1
+    # what the iteration left undone enters in second order only
+    d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual[:, k:])
+    audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
+    iterations = {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())}
+    return alpha, audited, {"iterations": iterations, "refinements": refined, "residual": left}
 
 
 def _matrix(rows: UnitRows, storage: str, advance: Callable[[float], None]) -> HalfMatrix:
@@ -183,36 +186,52 @@ def _matrix(rows: UnitRows, storage: str, advance: Callable[[float], None]) -> H
     return OnDevice(rows, storage.removeprefix("torch:"), advance)
 
 
-def _solve_all(
-    apply: Apply,
-    precondition: Apply,
-    B: Array,
-    tolerance: Array,
-    progress: Progress,
-    kept: Keeper | None,
-    name: str,
-) -> tuple[Array, Array, Array]:
-    """Solutions and residuals for the columns of B, `WIDTH` at a time, and their iterations."""
-    n, m = B.shape
-    X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
-    with progress.phase("solve", EXPECTED * 2.0 * n**2 * m) as advance:
-        for start in range(0, m, WIDTH):
-            part = slice(start, min(start + WIDTH, m))
-            moved = _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start))
-            single = np.array(B[:, part].T, np.float32, order="F")
-            found = conjugate_gradients(
-                apply,
-                precondition,
-                single,
-                tolerance[part],
-                LIMIT,
-                moved,
-                kept,
-                f"{name}-{start // WIDTH}",
-            )
-            X[:, part], residual[:, part] = found.X.T, found.residual.T
-            counts[part] = found.iterations
-    return X, residual, counts
+@dataclass(frozen=True)
+class _System:
+    """``H + ridge I`` as conjugate gradients need it."""
+
+    rows: UnitRows
+    ridge: float
+    H: HalfMatrix
+    precondition: Apply
+    progress: Progress
+    kept: Keeper | None
+
+    def apply(self, V: Matrix) -> Matrix:
+        """``V (H + ridge I)`` in float32."""
+        image = self.H.product(V)
+        return image + np.float32(self.ridge) * V if self.ridge else image
+
+    def solve(self, B: Array, tolerance: Array, name: str) -> tuple[Array, Array, Array]:
+        """Solutions and residuals for the columns of B, `WIDTH` at a time, and iterations."""
+        n, m = B.shape
+        X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
+        with self.progress.phase("solve", EXPECTED * 2.0 * n**2 * m) as advance:
+            for start in range(0, m, WIDTH):
+                part = slice(start, min(start + WIDTH, m))
+                found = conjugate_gradients(
+                    self.apply,
+                    self.precondition,
+                    np.array(B[:, part].T, np.float32, order="F"),
+                    tolerance[part],
+                    LIMIT,
+                    _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start)),
+                    self.kept,
+                    f"{name}-{start // WIDTH}",
+                )
+                X[:, part], residual[:, part] = found.X.T, found.residual.T
+                counts[part] = found.iterations
+        return X, residual, counts
+
+    def residual(self, alpha: Array, Y: Array, checked: Index) -> float:
+        """Largest relative residual over the classes, in float64, on some rows."""
+        total = self.ridge * alpha[checked]
+        for start in range(0, len(self.rows), 4096):
+            part = slice(start, start + 4096)
+            total += gram_block(self.rows[checked], self.rows[part]) @ alpha[part]
+        missing = Y[checked] - total
+        size = np.maximum(np.linalg.norm(Y[checked], axis=0), np.finfo(np.float64).tiny)
+        return float((np.linalg.norm(missing, axis=0) / size).max())
 
 
 def _mover(advance: Advance, total: float) -> Callable[[float], None]:
@@ -225,16 +244,3 @@ def _mover(advance: Advance, total: float) -> Callable[[float], None]:
         done = max(done, fraction * total)
 
     return moved
-
-
-def _residual(
-    rows: UnitRows, ridge: float, alpha: Array, Y: Array, checked: NDArray[np.intp]
-) -> float:
-    """Largest relative residual over the classes, in float64, on some rows."""
-    total = np.zeros((len(checked), Y.shape[1]))
-    for start in range(0, len(rows), 4096):
-        part = slice(start, start + 4096)
-        total += gram_block(rows[checked], rows[part]) @ alpha[part]
-    missing = Y[checked] - total - ridge * alpha[checked]
-    size = np.maximum(np.linalg.norm(Y[checked], axis=0), np.finfo(np.float64).tiny)
-    return float((np.linalg.norm(missing, axis=0) / size).max())
