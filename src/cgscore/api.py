@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import os
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from cgscore.averaged import score_averaged
 from cgscore.data import Dataset, read
 from cgscore.errors import LabelError, OptionError
+from cgscore.execution.executor import Holder, Local
+from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
 from cgscore.factored import Factor
 from cgscore.iterated import score_iteratively
 from cgscore.labels import TASKS, as_labels
 from cgscore.result import Scores
 from cgscore.solvers.checkpoint import method_in
-from cgscore.solvers.choice import choose
+from cgscore.solvers.choice import choose, choose_on
 
 CHOICES = {
-    "method": ("auto", "exact", "iterative"),
+    "method": ("auto", "exact", "iterative", "subsample", "partition"),
     "task": TASKS,
     "dtype": ("float64", "float32"),
     "duplicates": ("merge", "error"),
 }
 
 #: Options that a method takes beyond those that all take.
-_HEEDS = {"exact": ("dtype", "checkpoint"), "iterative": ("target", "checkpoint", "device")}
+_HEEDS = {
+    "exact": ("dtype", "checkpoint"),
+    "iterative": ("target", "checkpoint", "device", "client"),
+    "subsample": ("ratio", "runs", "checkpoint", "client"),
+    "partition": ("runs", "checkpoint", "client"),
+}
 
 _DEFAULTS = {
     "ratio": 4,
@@ -68,10 +76,12 @@ def score(
         are; every row is scaled to unit norm.
     y : (n,) array, optional
         Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them.
-    method : {"auto", "exact", "iterative"}
+    method : {"auto", "exact", "iterative", "subsample", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
-        a fraction of the cost, and ``meta["audit"]`` says how nearly. ``auto`` takes ``exact``
-        where that takes a minute or so, and ``iterative`` where it is cheaper and fits.
+        a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
+        estimator: each class against random samples of the others. ``partition`` scores random
+        blocks, for data that fit nowhere else. ``auto`` takes ``exact`` where that takes a minute
+        or so, ``iterative`` where it is cheaper and fits, and ``partition`` where neither does.
     ridge : float
         Added to the diagonal of the kernel matrix. 0 is the paper's score.
     target : float, optional
@@ -79,23 +89,28 @@ def score(
         stronger settings are taken until it does.
     device : str
         For ``iterative``: ``"cuda"``, ``"mps"`` or another device of torch does the products.
-    ratio, runs, client
-        Options of methods and machines that this version does not have; anything but the default
-        is refused.
+    ratio : float
+        For ``subsample``: others that are drawn for each example of a class.
+    runs : int, optional
+        For ``subsample`` and ``partition``: repetitions that are averaged. By default, for the
+        first what the paper recommends (`cgscore.solvers.subsample`), for the second 2.
+    client : distributed.Client, optional
+        A Dask cluster that does the work, for every method but ``exact``.
     task : {"classification", "regression"}
         Whether labels are classes or numbers.
     dtype : {"float64", "float32"}
         Precision of the arithmetic. ``float32`` takes about half the memory and time; what it
         costs in precision is measured on a sample and stands in ``meta["loss"]``.
     seed : int
-        For methods that draw random numbers (``iterative``); ``exact`` draws none.
+        For methods that draw random numbers; ``exact`` draws none.
     memory_limit : int or str, optional
         Bytes that scoring may use above the data, or a text such as ``"4GB"``; by default what
         the machine has. What does not fit in memory is kept on disk.
     checkpoint : path, optional
         A folder, made if missing, in which finished work is kept: an interrupted run that is
         started again goes on from there and ends with the same bits. The folder stays afterwards
-        (about 4 n^2 bytes) and serves any other labels of the same inputs.
+        and serves, with ``exact``, any other labels of the same inputs (about 4 n^2 bytes); with
+        ``subsample`` and ``partition``, more runs.
     duplicates : {"merge", "error"}
         Whether identical rows are scored as one (without a ridge) or refused.
     progress : bool or function, optional
@@ -119,6 +134,8 @@ def score(
     0.992
     """
     check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
+    check_numbers(ratio=ratio, runs=runs, seed=seed)
+    cluster = None if client is None else _cluster(client)
     dataset, labels = _labelled(data, y)
     classes = as_labels(labels, len(dataset), task).classes  # a mistake shows before the long work
     choice: dict[str, Any] | None = None
@@ -126,6 +143,10 @@ def score(
     if method == "auto" and begun in _HEEDS:  # an interrupted run goes on with what it chose
         choice = {"method": begun, "why": "the checkpoint holds it"}
         method = choice["method"]
+    elif method == "auto" and cluster is not None:
+        choice = choose_on(cluster, *dataset.shape)
+        method = choice["method"]
+        client = client if method != "exact" else None
     elif method == "auto":
         choice = choose(*dataset.shape, max(1, len(classes)), memory_limit, dtype, device)
         method = choice["method"]
@@ -151,6 +172,23 @@ def score(
             duplicates=duplicates,
             memory_limit=memory_limit,
             device=device,
+            checkpoint=checkpoint,
+            progress=reporter(progress),
+            executor=cluster,
+        )
+    elif method in ("subsample", "partition"):
+        limit = None if memory_limit is None else parse_bytes(memory_limit)
+        scores = score_averaged(
+            dataset,
+            method=method,
+            ridge=ridge,
+            task=task,
+            seed=seed,
+            ratio=ratio,
+            runs=runs,
+            duplicates=duplicates,
+            memory_limit=memory_limit,
+            executor=cluster or Local(limit),
             checkpoint=checkpoint,
             progress=reporter(progress),
         )
@@ -207,6 +245,30 @@ def check_options(*, ridge: object = 0.0, **choices: str) -> None:
     number = float(ridge) if isinstance(ridge, Real) and not isinstance(ridge, bool) else -1.0
     if not 0 <= number < float("inf"):
         raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
+
+
+def check_numbers(*, ratio: object, runs: object, seed: object) -> None:
+    """Raise `OptionError` for numbers that make no sense."""
+    if isinstance(ratio, bool) or not (isinstance(ratio, Real) and 0 < float(ratio) < 1e9):
+        raise OptionError(f"ratio={ratio!r} makes no sense. Expected a positive number.")
+    for name, value, least in (("runs", runs, 1), ("seed", seed, 0)):
+        if name == "runs" and value is None:
+            continue
+        if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= least):
+            raise OptionError(
+                f"{name}={value!r} makes no sense. Expected a whole number, {least} or larger."
+            )
+
+
+def _cluster(client: Any) -> Holder:
+    """The cluster of a Dask client."""
+    try:
+        from cgscore.execution.dask import Cluster
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            'client= needs dask.distributed. Install it: pip install "cgscore[dask]"'
+        ) from error
+    return Cluster(client)
 
 
 def complexity(

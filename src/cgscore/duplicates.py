@@ -144,14 +144,20 @@ def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Arr
     alpha, d : (groups, k) and (groups,) arrays
         Solution of the merged problem, whose targets are the groups' means.
     """
-    n = len(own)
     group = groups.group
     result = valuation(Y, own, alpha[group], d[group])
     if not len(groups.copies):
         return result
-    mean = groups.means(Y)
     # F_g = mean target - alpha / d holds for rows of every group whose copies agree
-    loo = (mean - alpha / d[:, None])[group]
+    loo = (groups.means(Y) - alpha / d[:, None])[group]
+    return settled(groups, Y, own, replace(result, loo=loo))
+
+
+def settled(groups: Groups, Y: Array, own: NDArray[np.intp], result: Valuation) -> Valuation:
+    """The valuation of all n rows from one in which each row stands for its whole group."""
+    if not len(groups.copies):
+        return result
+    n, group, loo = len(own), groups.group, result.loo.copy()
     rows = np.arange(n)
     y = Y[rows, own]
     copy = np.zeros(n, dtype=bool)
@@ -166,7 +172,8 @@ def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Arr
         g, c = group[torn], own[torn]
         loo[torn] = groups.means_of_others(Y, torn)
         f = loo[torn, c]
-        limits = contradiction(y[torn], f, alpha[g, c] + (f - mean[g, c]) * d[g], groups.sizes[g])
+        a = result.alpha[torn] + (f - groups.means(Y)[g, c]) * result.d[torn]
+        limits = contradiction(y[torn], f, a, groups.sizes[g])
         for name, value in limits.items():
             parts[name][torn] = value
     return replace(result, loo=loo, residual=y - loo[rows, own], **parts)

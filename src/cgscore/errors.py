@@ -12,6 +12,7 @@
     ├── DuplicateRowsError       rows repeat and ``duplicates="error"`` was asked for
     ├── SingularKernelError      the kernel matrix has no usable Cholesky factor
     ├── ConvergenceError         an iteration gave up; nothing was returned
+    ├── ClusterError             a cluster that cannot be reached, or lost workers or scheduler
     ├── MemoryLimitError         the work does not fit; raised before allocating
     └── StorageError             a checkpoint of other data, or tiles on disk that fail
 
@@ -62,6 +63,10 @@ class SingularKernelError(CGScoreError):
 
 class ConvergenceError(CGScoreError):
     """An iteration did not reach its accuracy."""
+
+
+class ClusterError(CGScoreError):
+    """The cluster cannot be used, or was lost; what is kept in a checkpoint stays."""
 
 
 class MemoryLimitError(CGScoreError):

@@ -269,7 +269,7 @@ class Factor:
                 K.argmax(axis=0),
                 np.flatnonzero(copy),
             )
-        return score_table(result, new, np.arange(len(rows)), None)
+        return score_table(result, new, np.arange(len(rows)), None, {})
 
     def _factorise(self, store: Store, progress: Progress) -> exact.Cholesky:
         try:

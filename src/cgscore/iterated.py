@@ -9,6 +9,7 @@ from typing import Any
 
 from cgscore.data.dataset import Dataset
 from cgscore.errors import MemoryLimitError
+from cgscore.execution.executor import Executor, Holder
 from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.prepared import Prepared
@@ -17,6 +18,7 @@ from cgscore.solvers import iterative
 from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
 from cgscore.solvers.cost import iterative_cost
 from cgscore.solvers.device import usable
+from cgscore.solvers.spread import spread_bytes
 
 
 def score_iteratively(
@@ -31,6 +33,7 @@ def score_iteratively(
     device: str,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress,
+    executor: Executor | None = None,
 ) -> Scores:
     """Near-exact scores of a labelled dataset, audited."""
     limit = None if memory_limit is None else parse_bytes(memory_limit)
@@ -40,7 +43,7 @@ def score_iteratively(
     dataset, labels = data.labelled(None, task)
     Y = data.merged.means(labels.targets())
     n, p = data.rows.centred.shape
-    storage = _storage(n, p, Y.shape[1], limit, device)
+    storage = _storage(n, p, Y.shape[1], limit, device, executor)
     kept = None
     if checkpoint is not None:
         work = {"method": "iterative", "labels": digest_of(Y), "seed": seed, "storage": storage}
@@ -57,6 +60,7 @@ def score_iteratively(
                 target=target,
                 progress=timed,
                 kept=kept,
+                executor=executor,
             )
     finally:
         if kept:
@@ -70,6 +74,7 @@ def score_iteratively(
         notes=notes,
         meta={
             "method": "iterative",
+            "workers": executor.describe() if executor else None,
             "dtype": "float32",
             "audit": dict(found.audit),
             "condition": None,
@@ -81,8 +86,19 @@ def score_iteratively(
     )
 
 
-def _storage(n: int, p: int, k: int, limit: int | None, device: str) -> str:
-    """Where H is; raises `MemoryLimitError` if not even the vectors fit in memory."""
+def _storage(
+    n: int, p: int, k: int, limit: int | None, device: str, executor: Executor | None
+) -> str:
+    """Where H is; raises `MemoryLimitError` if it fits nowhere."""
+    if isinstance(executor, Holder):
+        needed, there = spread_bytes(n, p, executor.workers()), executor.memory()
+        if needed > there:
+            raise MemoryLimitError(
+                f"The kernel matrix of {n:,} examples takes {show_bytes(needed)} of the workers' "
+                f"memory, with the data; together they may use {show_bytes(there)}. Add workers, "
+                "or use method='partition'."
+            )
+        return "cluster"
     if device != "cpu":
         usable(device)
     room = available_memory()
@@ -94,7 +110,7 @@ def _storage(n: int, p: int, k: int, limit: int | None, device: str) -> str:
             f"Scoring {n:,} examples iteratively needs {show_bytes(kept)} of memory, or "
             f"{show_bytes(formed)} and far more time; {show_bytes(max(room, 0))} "
             f"{'is free' if limit is None else 'is left of the limit'}. "
-            "Score a sample of the examples, or use a machine with more memory."
+            "Use method='partition', or a machine with more memory."
         )
     if device != "cpu":
         return f"torch:{device}"

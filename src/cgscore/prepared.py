@@ -26,6 +26,7 @@ from cgscore.execution.machine import available_memory, peak_memory, show_bytes
 from cgscore.kernel import Array, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.result import Scores, score_table
+from cgscore.scores import Valuation
 
 
 class Prepared:
@@ -85,19 +86,39 @@ class Prepared:
         """
         Y = labels.targets()
         result = expand(self.merged, Y, labels.own, alpha, d)
+        complexity = self.complexity(labels, Y, alpha)
+        return self.valued(dataset, labels, result, complexity, notes=notes, meta=meta)
+
+    def valued(
+        self,
+        dataset: Dataset,
+        labels: Labels,
+        result: Valuation,
+        complexity: Mapping[Any, float],
+        *,
+        notes: list[str],
+        meta: Mapping[str, Any],
+        more: Mapping[str, Any] | None = None,
+    ) -> Scores:
+        """Everything users see, from the valuation of all rows; `more` are columns of the table."""
+        Y = labels.targets()
         notes = [*notes, *self._copy_doubts(), *self._label_doubts(labels, Y)]
         for note in notes:
-            warnings.warn(note, CGScoreWarning, stacklevel=3)
+            warnings.warn(note, CGScoreWarning, stacklevel=4)
         n, p = dataset.shape
         return Scores(
             table=score_table(
-                result, labels, dataset.ids, self.repeats if len(self.repeats.copies) else None
+                result,
+                labels,
+                dataset.ids,
+                self.repeats if len(self.repeats.copies) else None,
+                more or {},
             ),
             loo=result.loo,
             d=result.d,
             alpha=result.alpha,
             classes=labels.classes,
-            complexity=self.complexity(labels, Y, alpha),
+            complexity=complexity,
             meta={
                 **meta,
                 "task": labels.task,

@@ -164,11 +164,15 @@ class Scores:
         return Y[np.arange(len(rows)), labels.own], Hy
 
     def accuracy(self) -> float:
-        """Share of examples whose label is what the others predict; nan for regression."""
+        """Share of examples whose label is what the others predict; nan for regression.
+
+        Examples whose prediction is missing do not count.
+        """
         if not len(self.classes):
             return float("nan")
-        agree = self.table["given_label"].to_numpy() == self.table["predicted_label"].to_numpy()
-        return float(agree.mean())
+        known = self.table["margin"].notna()
+        agree = self.table["given_label"][known] == self.table["predicted_label"][known]
+        return float(agree.mean()) if len(agree) else float("nan")
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV, with all digits."""
@@ -206,8 +210,10 @@ class Scores:
     def __repr__(self) -> str:
         lines = [self._headline(), f"  {self._spread()}"]
         if len(self.classes):
-            differ = round((1 - self.accuracy()) * len(self))
-            lines.append(f"  {differ:,} labels differ from what the other examples predict")
+            known = int(self.table["margin"].notna().sum())
+            differ = round((1 - self.accuracy()) * known) if known else 0
+            of = "" if known == len(self) else f" of the {known:,} that have a prediction"
+            lines.append(f"  {differ:,} labels{of} differ from what the other examples predict")
         if audit := self.meta.get("audit"):
             low, high = audit["rank_correlation_interval"]
             lines.append(
@@ -228,7 +234,7 @@ class Scores:
     def _spread(self) -> str:
         cg = self.table["cg"].to_numpy()
         text = f"CG median {np.median(cg):.3g}, 1 % above {_top(cg):.3g}"
-        if len(self.classes):
+        if len(self.classes) and self.table["margin"].notna().any():
             text += f"; leave-one-out accuracy {100 * self.accuracy():.1f} %"
         return text
 
@@ -289,12 +295,21 @@ def load(path: str | Path) -> Scores:
 
 
 def score_table(
-    result: Valuation, labels: Labels, ids: NDArray[Any], repeats: Groups | None
+    result: Valuation,
+    labels: Labels,
+    ids: NDArray[Any],
+    repeats: Groups | None,
+    more: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """`Scores.table` from a valuation; `repeats` adds the column ``duplicate_of``."""
+    """`Scores.table` from a valuation.
+
+    `repeats` adds the column ``duplicate_of``, `more` others. Where a prediction is missing for any
+    class, so are suggested label and margin.
+    """
     import pandas as pd
 
     regression = labels.task == "regression"
+    unknown = np.logical_or.reduce(np.isnan(result.loo), axis=1)
     columns = {
         "id": ids,
         "given_label": labels.values,
@@ -305,10 +320,12 @@ def score_table(
         "residual": result.residual,
         "predicted_label": result.loo[:, 0]
         if regression
-        else labels.classes[predicted(result.loo)],
+        else labels.classes[predicted(np.where(unknown[:, None], 0.0, result.loo))],
         "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.own),
     }
-    table: pd.DataFrame = pd.DataFrame(columns)
+    table: pd.DataFrame = pd.DataFrame(columns).assign(**more)
+    if unknown.any():
+        table["predicted_label"] = table["predicted_label"].convert_dtypes().mask(unknown)
     if repeats is not None:
         first = pd.Series(ids[repeats.first], index=table.index).convert_dtypes()
         table["duplicate_of"] = first.mask(repeats.first == np.arange(len(ids)))

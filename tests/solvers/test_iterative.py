@@ -17,7 +17,7 @@ from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks
 from cgscore.solvers.conjugate import conjugate_gradients
 from cgscore.solvers.device import OnDevice
 from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Kept
-from cgscore.solvers.nystrom import Landmarks, Preconditioner
+from cgscore.solvers.nystrom import Preconditioner, landmarks_of
 
 
 def cloud(n: int, p: int = 20, seed: int = 0) -> tuple[Any, Any]:
@@ -58,7 +58,7 @@ def test_conjugate_gradients_solve_every_system_to_its_tolerance() -> None:
     X, _ = cloud(600)
     rows = unit_rows(X)
     H = Kept(rows, lambda size: None)
-    M = Preconditioner(H, Landmarks(H, rows, 0.0, np.random.default_rng(0)))
+    M = Preconditioner(H, landmarks_of(H, rows, 0.0, np.random.default_rng(0)))
     B = np.asfortranarray(np.random.default_rng(1).standard_normal((5, 600)).astype(np.float32))
     B[3] = 0
     tolerance = np.array([1e-1, 1e-2, 1e-3, 1e-3, 1e-4])
@@ -103,7 +103,7 @@ def test_blocks_bound_d_from_below(ridge: float) -> None:
     whole = cgscore.gram(X) + ridge * np.eye(800)
     d = np.diag(np.linalg.inv(whole))
     H = Kept(rows, lambda size: None)
-    known = Landmarks(H, rows, ridge, np.random.default_rng(0))
+    known = landmarks_of(H, rows, ridge, np.random.default_rng(0))
     bounds = Bounds(H, rows, known, None)
     chance = random_blocks(800, 4, np.random.default_rng(3))
     halves = similar_blocks(rows, 4)
@@ -131,7 +131,7 @@ def test_a_block_with_a_close_pair_is_done_in_float64() -> None:
     X[60] = X[7] + 1e-7 * X[8]
     rows = unit_rows(X)
     H = Kept(rows, lambda size: None)
-    bounds = Bounds(H, rows, Landmarks(H, rows, 0.0, np.random.default_rng(0)), None)
+    bounds = Bounds(H, rows, landmarks_of(H, rows, 0.0, np.random.default_rng(0)), None)
     found = bounds.of("all", [np.arange(100)], ignore)
     assert bounds.again == 1
     np.testing.assert_allclose(found, np.diag(np.linalg.inv(cgscore.gram(X))), rtol=1e-3)

@@ -28,6 +28,7 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limit
     with _lock:
         if _inside == 0:
+            _take_over()
             _limit = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     try:
@@ -36,15 +37,28 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _take_over()
                 _limit.restore_original_limits()
+                _take_over()
 
 
-def libraries() -> list[str]:
+def _take_over() -> None:
+    """Let this thread set limits.
+
+    threadpoolctl heeds only the thread that did so first, and says nothing to others. Ours come and
+    go in any order; the lock above orders them.
+    """
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+def libraries(threads: bool = True) -> list[str]:
     """The BLAS libraries of numpy and scipy: name, version, processor type and threads of each."""
     found = [pool for pool in _controller().info() if pool["user_api"] == "blas"]
     ours = [pool for pool in found if re.search("numpy|scipy", pool["filepath"])]
     return sorted(
-        f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}, "
-        f"{pool['num_threads']} threads"
+        f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}"
+        + (f", {pool['num_threads']} threads" if threads else "")
         for pool in ours or found  # where they share one library, it is not in their folders
     )

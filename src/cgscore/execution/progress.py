@@ -23,9 +23,12 @@ Listener = Callable[[str, float], object]
 
 
 class Advance(Protocol):
-    """Moves a phase on by an amount; `before` says that an earlier run had done it."""
+    """Moves a phase on by an amount.
 
-    def __call__(self, amount: float, *, before: bool = False) -> None:
+    `before` says that an earlier run had done it; `note` is shown beside the bar.
+    """
+
+    def __call__(self, amount: float, *, before: bool = False, note: str = "") -> None:
         """Move on."""
         ...
 
@@ -42,7 +45,7 @@ class Progress(Protocol):
         ...
 
 
-def ignore(amount: float, *, before: bool = False) -> None:
+def ignore(amount: float, *, before: bool = False, note: str = "") -> None:
     """Progress of work too short to report."""
 
 
@@ -73,7 +76,7 @@ class Calls:
         """Report fractions from 0 to 1."""
         done = 0.0
 
-        def advance(amount: float, *, before: bool = False) -> None:
+        def advance(amount: float, *, before: bool = False, note: str = "") -> None:
             nonlocal done
             done += amount
             self._listener(name, min(1.0, done / total) if total else 1.0)
@@ -122,9 +125,10 @@ class _Bar:
             BarColumn(),
             TaskProgressColumn(show_speed=False),
             TextColumn("{task.fields[left]}"),
+            TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),
         )
-        self._task = self._shown.add_task("", total=total, left="")
+        self._task = self._shown.add_task("", total=total, left="", note="")
 
     def __enter__(self) -> _Bar:
         self._shown.start()
@@ -138,7 +142,7 @@ class _Bar:
     def mover(self, name: str) -> Advance:
         """A function that moves the bar and shows `name` beside it."""
 
-        def advance(amount: float, *, before: bool = False) -> None:
+        def advance(amount: float, *, before: bool = False, note: str = "") -> None:
             self._done += amount
             if before:
                 self._start = time.perf_counter()  # reading what is finished tells no speed
@@ -150,7 +154,9 @@ class _Bar:
             if self._here > 0 and spent > 0.1:
                 rest = max(0.0, self._total - self._done) * spent / self._here
                 left = f"{show_seconds(rest)} left"
-            self._shown.update(self._task, completed=self._done, description=name, left=left)
+            self._shown.update(
+                self._task, completed=self._done, description=name, left=left, note=note
+            )
 
         return advance
 
@@ -176,8 +182,8 @@ class Timed:
         self._last = time.perf_counter()
         with self._inner.phase(name, total) as inner:
 
-            def advance(amount: float, *, before: bool = False) -> None:
-                inner(amount, before=before)
+            def advance(amount: float, *, before: bool = False, note: str = "") -> None:
+                inner(amount, before=before, note=note)
                 self._book(name)
 
             yield advance

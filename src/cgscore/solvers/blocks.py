@@ -19,18 +19,20 @@ n; the number of blocks is the nearest power of two.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy.linalg import blas, lapack, solve_triangular
 
 from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.executor import Executor
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance
 from cgscore.kernel import Array, UnitRows, gram_block
-from cgscore.solvers.halfmatrix import HalfMatrix, Index
+from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Index
 from cgscore.solvers.inplace import Matrix, right_solve, subtract_product
-from cgscore.solvers.nystrom import Landmarks, factor
+from cgscore.solvers.nystrom import Known, factor
 from cgscore.solvers.pieces import cuts
 from cgscore.solvers.storage import Keeper
 
@@ -89,30 +91,59 @@ class Bounds:
     """
 
     def __init__(
-        self, H: HalfMatrix, rows: UnitRows, landmarks: Landmarks, kept: Keeper | None
+        self,
+        H: HalfMatrix,
+        rows: UnitRows,
+        landmarks: Known,
+        kept: Keeper | None = None,
+        threads: int | None = None,
     ) -> None:
         self._H, self._rows, self._landmarks, self._kept = H, rows, landmarks, kept
+        self._threads = threads or cores()
         self.again = 0
 
-    def of(self, kind: str, blocks: list[Index], advance: Advance) -> Array:
-        """The bound of every example."""
+    def of(
+        self, kind: str, blocks: list[Index], advance: Advance, executor: Executor | None = None
+    ) -> Array:
+        """The bound of every example; blocks are done here one by one, or as tasks elsewhere."""
         d = np.empty(len(self._rows))
+        left = []
         for number, block in enumerate(blocks):
             name = f"{kind}-{len(blocks)}-{number}"
-            found = self._kept.load(name) if self._kept else None
-            before = found is not None
-            if found is None:
-                values = self._block(block, np.float32)
-                again = values is None
-                if values is None:
-                    values = self._block(block, np.float64)
-                found = {"d": values, "again": np.array(int(again))}
-                if self._kept:
-                    self._kept.save(name, **found)
+            if found := self._kept.load(name) if self._kept else None:
+                d[block] = found["d"]
+                self.again += int(found["again"])
+                advance(float(len(block)) ** 3, before=True)
+            else:
+                left.append((name, block))
+        for (name, block), found in self._done(left, executor):
+            if self._kept:
+                self._kept.save(name, **found)
             d[block] = found["d"]
             self.again += int(found["again"])
-            advance(float(len(block)) ** 3, before=before)
+            advance(float(len(block)) ** 3)
         return d
+
+    def one(self, block: Index) -> dict[str, Array]:
+        """The bound of a block, and whether it took float64."""
+        values = self._block(block, np.float32)
+        again = values is None
+        if values is None:
+            values = self._block(block, np.float64)
+        return {"d": np.asarray(values), "again": np.array(int(again))}
+
+    def _done(
+        self, left: list[tuple[str, Index]], executor: Executor | None
+    ) -> Iterator[tuple[tuple[str, Index], dict[str, Array]]]:
+        if executor is None:
+            for name, block in left:
+                yield (name, block), self.one(block)
+            return
+        known = self._landmarks
+        shared = Known(known.J, known.L, known.F[:0], known.ridge), self._rows
+        items = [(block, known.F[block]) for _, block in left]
+        for position, found in executor.map(bound_of_block, shared, items):
+            yield left[position], found
 
     def _block(self, block: Index, dtype: type) -> Array | None:
         """D of a block, or None where float32 is not precise enough."""
@@ -156,13 +187,24 @@ class Bounds:
         return d
 
     def _precise(self, rows: Index, columns: Index) -> Matrix:
-        """A part of H in float64, formed anew on all cores."""
+        """A part of H in float64, formed anew."""
         A = np.empty((len(rows), len(columns)), order="F")
         left, right = self._rows[rows], self._rows[columns]
 
         def fill(cut: slice) -> None:
             A[:, cut] = gram_block(left, right[cut])
 
-        with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(fill, cuts(0, len(columns))))
         return A
+
+
+def bound_of_block(shared: tuple[Known, UnitRows], item: tuple[Index, Matrix]) -> dict[str, Array]:
+    """The task: the bound of a block, with its rows of F, by one thread."""
+    (known, rows), (block, F) = shared, item
+    both = np.union1d(block, known.J)
+    mine, place = rows[both], np.searchsorted(both, block)
+    whole = np.empty((len(both), len(known.J)), np.float32, order="F")
+    whole[place] = F
+    local = Known(np.searchsorted(both, known.J), known.L, whole, known.ridge)
+    return Bounds(Formed(mine, threads=1), mine, local, threads=1).one(place)

@@ -5,16 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 from cgscore.errors import MemoryLimitError
-from cgscore.execution.machine import available_memory, parse_bytes, product_rate, show_bytes
-from cgscore.solvers.cost import Cost, exact_cost, iterative_cost
+from cgscore.execution.executor import Holder
+from cgscore.execution.machine import (
+    available_memory,
+    cores,
+    parse_bytes,
+    product_rate,
+    show_bytes,
+)
+from cgscore.solvers.cost import (
+    Cost,
+    exact_cost,
+    iterative_cost,
+    partition_cost,
+    subsample_cost,
+)
+from cgscore.solvers.spread import spread_bytes
 
 SMALL = 4000  # up to here exact takes a second or two, and nothing needs to be measured
 PATIENCE = 60.0  # seconds for which nobody minds an exact answer
+LONGEST = 12 * 3600.0  # seconds after which an estimate today is better than an answer some day
 
 
-def costs(n: int, p: int, k: int, limit: int | None = None) -> dict[str, Cost]:
+def costs(
+    n: int,
+    p: int,
+    k: int,
+    limit: int | None = None,
+    *,
+    workers: int | None = None,
+    ratio: float = 4,
+    runs: int | None = None,
+) -> dict[str, Cost]:
     """Arithmetic and memory of every method, under an explicit memory limit if there is one."""
-    return {"exact": exact_cost(n, p, limit), "iterative": iterative_cost(n, p, k)}
+    count = workers or cores()
+    return {
+        "exact": exact_cost(n, p, limit),
+        "iterative": iterative_cost(n, p, k, count),
+        "subsample": subsample_cost(n, p, k, count, ratio, runs),
+        "partition": partition_cost(n, p, k, count, runs, limit),
+    }
 
 
 def choose(
@@ -28,7 +58,8 @@ def choose(
     """The method that ``auto`` takes, why, and what each method would cost here.
 
     Exact where it is expected within `PATIENCE`, or where an option asks for it; otherwise the
-    faster of those that fit in memory, exact also from disk.
+    faster of exact and iterative that fits in memory; otherwise exact from disk, if that ends
+    within `LONGEST`; otherwise partition.
     """
     if device != "cpu":
         return {"method": "iterative", "why": "it is the one that uses a device"}
@@ -43,16 +74,28 @@ def choose(
         "seconds": seconds,
         "bytes": {name: cost.bytes for name, cost in found.items()},
     }
-    if seconds["exact"] <= PATIENCE and found["exact"].least <= room:
+    from_disk = found["exact"].least <= room
+    if seconds["exact"] <= PATIENCE and from_disk:
         return {"method": "exact", "why": "takes a minute at most", **report}
-    fitting = [name for name, cost in found.items() if cost.bytes <= room]
+    fitting = [name for name in ("exact", "iterative") if found[name].bytes <= room]
     if fitting:
         best = min(fitting, key=lambda name: seconds[name])
         return {"method": best, "why": "the fastest that fits in memory", **report}
-    if found["exact"].least <= room:
+    if from_disk and seconds["exact"] <= LONGEST:
         return {"method": "exact", "why": "fits on disk only", **report}
+    if found["partition"].least <= room:
+        return {"method": "partition", "why": "the only one that fits and ends", **report}
     needed = min(cost.least for cost in found.values())
     raise MemoryLimitError(
         f"Scoring {n:,} examples needs {show_bytes(needed)} of memory with any method; "
         f"{show_bytes(room)} is there. Score a sample of the examples, or use a machine with more."
     )
+
+
+def choose_on(cluster: Holder, n: int, p: int) -> dict[str, Any]:
+    """The method that ``auto`` takes on a cluster: iterative if its workers can hold H."""
+    if n <= SMALL:
+        return {"method": "exact", "why": "small: the cluster is not needed"}
+    if spread_bytes(n, p, cluster.workers()) <= cluster.memory():
+        return {"method": "iterative", "why": "the workers can hold the kernel matrix"}
+    return {"method": "partition", "why": "the kernel matrix does not fit on the workers"}

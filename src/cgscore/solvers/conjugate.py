@@ -20,6 +20,7 @@ from cgscore.solvers.storage import Keeper
 
 Apply = Callable[[Matrix], Matrix]
 
+WIDTH = 128  # systems solved at once
 EVERY = 2  # products between two states that are kept
 
 

@@ -1,13 +1,23 @@
-"""What each method costs: arithmetic and memory, before anything is allocated."""
+"""What each method costs: arithmetic, memory and traffic, before anything is allocated.
+
+Flops are in units of a float64 matrix product: float32 counts half. Memory is above the caller's
+own array. On a cluster of W workers with one thread each, ``worker_bytes`` is what the largest of
+them needs and ``moved`` is what goes through the network; exact runs on one machine.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cgscore.solvers import iterative
+from cgscore.errors import MemoryLimitError
+from cgscore.solvers import iterative, partition, subsample
 from cgscore.solvers.blocks import parts
 from cgscore.solvers.exact import kernel_flops
 from cgscore.solvers.plan import plan
+from cgscore.solvers.spread import spread_bytes
+from cgscore.solvers.subset import task_bytes
+from cgscore.solvers.system import EXPECTED
 
 
 @dataclass(frozen=True)
@@ -16,14 +26,17 @@ class Cost:
 
     ``bytes`` of memory are enough without a disk; with ``disk`` bytes of one, ``least`` are.
     ``overhead`` is the time spent outside of matrix products, as a multiple of the rest; measured
-    by ``make bench``.
+    by ``make bench`` and ``bench/cluster.py``.
     """
 
     flops: float
     bytes: int
     least: int
-    disk: int
-    overhead: float
+    disk: int = 0
+    overhead: float = 0.1
+    tasks: int = 1
+    worker_bytes: int = 0
+    moved: int = 0
 
     def seconds(self, rate: float) -> float:
         """Estimated time at `rate` floating-point operations per second."""
@@ -34,16 +47,62 @@ def exact_cost(n: int, p: int, limit: int | None = None) -> Cost:
     """Kernel, factor and inverse, and their memory; panels as an explicit limit makes them."""
     layout = plan(n, p, limit=limit)
     flops = layout.flops + kernel_flops(n, p)
-    return Cost(flops, layout.in_memory + 8 * n * p, layout.streamed + 8 * n * p, layout.disk, 0.1)
+    memory = layout.in_memory + 8 * n * p
+    return Cost(flops, memory, layout.streamed + 8 * n * p, layout.disk, worker_bytes=memory)
 
 
-def iterative_cost(n: int, p: int, k: int) -> Cost:
-    """Kernel, conjugate gradients and blocks; float32 counts half. H is kept or formed anew."""
+def iterative_cost(n: int, p: int, k: int, workers: int = 1) -> Cost:
+    """Kernel, conjugate gradients and blocks. H is kept or formed anew; spread on a cluster."""
     systems = k + iterative.EXAMPLES
-    flops = (
-        kernel_flops(n, p) / 2
-        + iterative.EXPECTED * 2.0 * n**2 * systems
-        + 2 * n * (n / parts(n)) ** 2
-    )
+    flops = kernel_flops(n, p) / 2 + EXPECTED * 2.0 * n**2 * systems + 2 * n * (n / parts(n)) ** 2
     kept = iterative.bytes_kept(n, p, k) + 8 * n * p
-    return Cost(flops, kept, iterative.bytes_formed(n, p, k) + 8 * n * p, 0, 0.1)
+    each = spread_bytes(n, p, workers) // workers
+    moved = 8 * n * p * workers + EXPECTED * 4 * systems * n * (workers + 1)
+    formed = iterative.bytes_formed(n, p, k) + 8 * n * p
+    return Cost(flops, kept, formed, worker_bytes=each, moved=moved)
+
+
+def subsample_cost(
+    n: int, p: int, k: int, workers: int = 1, ratio: float = 4, runs: int | None = None
+) -> Cost:
+    """The paper's estimator, for classes of one size."""
+    tasks = subsample.draws([n // k] * k, n, p, ratio, runs)
+    largest = max(tasks, key=lambda draw: draw.rows)
+    each = task_bytes(largest.rows, p, len(largest.classes))
+    results = sum(8 * draw.rows * (1 + len(draw.classes)) for draw in tasks)
+    return _tasks_cost(n, p, k, workers, sum(draw.flops for draw in tasks), each, results, tasks)
+
+
+def partition_cost(
+    n: int, p: int, k: int, workers: int = 1, runs: int | None = None, limit: int | None = None
+) -> Cost:
+    """Random partitions."""
+    try:
+        count = partition.block_count(n, p, k, limit)
+    except MemoryLimitError:  # then its cost says that it does not fit
+        count = partition.block_count(n, p, k)
+    tasks = partition.blocks(n, p, count, runs)
+    each = task_bytes(-(-n // count), p, k)
+    results = 8 * n * (k + 1) * (tasks[-1].run + 1)
+    return _tasks_cost(n, p, k, workers, sum(block.flops for block in tasks), each, results, tasks)
+
+
+def _tasks_cost(
+    n: int,
+    p: int,
+    k: int,
+    workers: int,
+    flops: float,
+    each: int,
+    results: int,
+    tasks: Sequence[object],
+) -> Cost:
+    rows, averages = 8 * n * p, n * (20 * k + 100)
+    return Cost(
+        flops,
+        rows + averages + workers * each,
+        rows + averages + each,
+        tasks=len(tasks),
+        worker_bytes=rows + each,
+        moved=rows * workers + results,
+    )

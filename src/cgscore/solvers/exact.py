@@ -162,10 +162,13 @@ class Cholesky:
         return _dependence(self._store, i, panel, row)
 
 
-def factorise(rows: UnitRows, ridge: float, store: Store, progress: Progress) -> Cholesky:
+def factorise(
+    rows: UnitRows, ridge: float, store: Store, progress: Progress, threads: int | None = None
+) -> Cholesky:
     """The Cholesky factor of ``H + ridge I``, kept in `store`.
 
-    Panels that an earlier run left in the store are taken as they are.
+    Panels that an earlier run left in the store are taken as they are. H is formed on all cores, or
+    by so many `threads`.
 
     Raises
     ------
@@ -179,7 +182,7 @@ def factorise(rows: UnitRows, ridge: float, store: Store, progress: Progress) ->
     with (
         progress.phase("kernel", work) as formed,
         progress.phase("factor", factor_flops(layout)) as advance,
-        ThreadPoolExecutor(cores()) as pool,
+        ThreadPoolExecutor(threads or cores()) as pool,
     ):
         for i in range(layout.panels):
             notes = store.restore(i)

@@ -40,15 +40,16 @@ class HalfMatrix(Protocol):
 
 
 class Formed:
-    """Nothing is kept: every product forms H piece by piece."""
+    """Nothing is kept: every product forms H piece by piece, on all cores or some threads."""
 
-    def __init__(self, rows: UnitRows) -> None:
+    def __init__(self, rows: UnitRows, threads: int | None = None) -> None:
         self.n = len(rows)
+        self._threads = threads or cores()
         self._rows = rows
         self._single = rows.single()
 
     def product(self, V: Matrix) -> Matrix:
-        """Form the lower half in pieces on all cores, and multiply with each piece twice."""
+        """Form the lower half in pieces, and multiply with each piece twice."""
         out = np.zeros_like(V, order="F")
 
         def multiply(pair: tuple[slice, slice]) -> tuple[slice, slice, Matrix, Matrix | None]:
@@ -57,7 +58,7 @@ class Formed:
             over = V[:, right] @ block.T
             return left, right, over, None if left == right else V[:, left] @ block
 
-        with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
             for left, right, over, under in pool.map(multiply, lower_pairs(self.n)):
                 out[:, left] += over
                 if under is not None:
@@ -71,7 +72,7 @@ class Formed:
         def fill(cut: slice) -> None:
             out[:, cut] = self._block(rows, columns[cut])
 
-        with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(fill, cuts(0, len(columns))))
         return out
 

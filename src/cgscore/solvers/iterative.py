@@ -22,7 +22,7 @@ Cost: n^2 p flops to form H, 2 n^2 a vector and iteration, and some of that for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,28 +30,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import ConvergenceError
-from cgscore.execution.progress import Advance, Progress
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.execution.executor import Executor
+from cgscore.execution.progress import Progress
+from cgscore.kernel import Array, UnitRows
 from cgscore.solvers.audit import Audited, calibrate, measure
 from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks
-from cgscore.solvers.conjugate import Apply, conjugate_gradients
-from cgscore.solvers.device import OnDevice
-from cgscore.solvers.exact import kernel_flops
-from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Index, Kept
-from cgscore.solvers.inplace import Matrix
-from cgscore.solvers.nystrom import Landmarks, Preconditioner
+from cgscore.solvers.conjugate import WIDTH
+from cgscore.solvers.halfmatrix import Index
 from cgscore.solvers.nystrom import count as landmark_count
 from cgscore.solvers.product import kernel_product
 from cgscore.solvers.storage import Keeper
+from cgscore.solvers.system import System, system_of
 
 EXAMPLES = 64  # audit examples
 TARGET = 0.995  # rank correlation below which a run says so
 ALPHA, AUDIT = 3e-4, 3e-2  # relative residuals at which systems have converged
 ROUGH = 2e-3  # residual in float64 above which alpha is refined
-LIMIT = 1000  # products after which conjugate gradients give up
 CHECKED = 256  # rows on which residuals are measured in float64
-EXPECTED = 30  # iterations, for the estimate of time left
-WIDTH = 128  # systems solved at once
 
 
 @dataclass(frozen=True)
@@ -91,6 +86,7 @@ def solve(
     target: float | None,
     progress: Progress,
     kept: Keeper | None = None,
+    executor: Executor | None = None,
 ) -> Outcome:
     """alpha, d and an audit.
 
@@ -99,20 +95,17 @@ def solve(
     Y, own : arrays
         Targets, and the column of each example's own class.
     storage : str
-        ``"memory"`` for half of H in memory, ``"formed"`` for every product, or a device of torch
-        as ``"torch:cuda"``.
+        Where H is, as `system.system_of` has it.
     target : float or None
         Rank correlation that the audit must show: larger blocks are taken until it does.
     kept : Keeper or None
         Where finished steps go, and come from in a run that goes on.
+    executor : Executor or None
+        A cluster, if the work is to be done there.
     """
-    n, p = rows.centred.shape
+    n = len(rows)
     rng = np.random.default_rng(seed)
-    with progress.phase("kernel", kernel_flops(n, p) / 2) as advance:
-        share = kernel_flops(n, p) / 2 / (n * (n + 1) / 2)
-        H = _matrix(rows, storage, lambda entries: advance(share * entries))
-        landmarks = Landmarks(H, rows, ridge, rng)
-    system = _System(rows, ridge, H, Preconditioner(H, landmarks), progress, kept)
+    system, landmarks = system_of(rows, ridge, storage, rng, progress, kept, executor)
     known = np.sort(rng.choice(n, min(EXAMPLES, n), replace=False))
     checked = np.sort(rng.choice(n, min(CHECKED, n), replace=False))
     mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
@@ -122,10 +115,10 @@ def solve(
         audited = replace(audited, alpha=np.hstack([-audited.alpha, audited.alpha]))
     count = parts(n)
     while True:
-        bounds = Bounds(H, rows, landmarks, kept)
+        bounds = Bounds(system.H, rows, landmarks, kept)
         with progress.phase("blocks", 2 * n * (n / count) ** 2) as advance:
-            by_chance = bounds.of("random", random_blocks(n, count, rng), advance)
-            alike = bounds.of("similar", similar_blocks(rows, count), advance)
+            by_chance = bounds.of("random", random_blocks(n, count, rng), advance, executor)
+            alike = bounds.of("similar", similar_blocks(rows, count), advance, executor)
         d, unseen = calibrate(np.column_stack([by_chance, alike]), audited)
         report = measure(Y, own, alpha, d, audited, unseen, np.random.default_rng(seed))
         if target is None or report["rank_correlation"] >= target or count <= 2:
@@ -142,7 +135,7 @@ def solve(
 
 
 def _alpha(
-    system: _System, targets: Array, known: Index, checked: Index
+    system: System, targets: Array, known: Index, checked: Index
 ) -> tuple[Array, Audited, dict[str, Any]]:
     """Alpha of all examples, the truth at the `known` ones, and facts about the iteration.
 
@@ -176,71 +169,3 @@ def _alpha(
     audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
     iterations = {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())}
     return alpha, audited, {"iterations": iterations, "refinements": refined, "residual": left}
-
-
-def _matrix(rows: UnitRows, storage: str, advance: Callable[[float], None]) -> HalfMatrix:
-    if storage == "memory":
-        return Kept(rows, advance)
-    if storage == "formed":
-        return Formed(rows)
-    return OnDevice(rows, storage.removeprefix("torch:"), advance)
-
-
-@dataclass(frozen=True)
-class _System:
-    """``H + ridge I`` as conjugate gradients need it."""
-
-    rows: UnitRows
-    ridge: float
-    H: HalfMatrix
-    precondition: Apply
-    progress: Progress
-    kept: Keeper | None
-
-    def apply(self, V: Matrix) -> Matrix:
-        """``V (H + ridge I)`` in float32."""
-        image = self.H.product(V)
-        return image + np.float32(self.ridge) * V if self.ridge else image
-
-    def solve(self, B: Array, tolerance: Array, name: str) -> tuple[Array, Array, Array]:
-        """Solutions and residuals for the columns of B, `WIDTH` at a time, and iterations."""
-        n, m = B.shape
-        X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
-        with self.progress.phase("solve", EXPECTED * 2.0 * n**2 * m) as advance:
-            for start in range(0, m, WIDTH):
-                part = slice(start, min(start + WIDTH, m))
-                found = conjugate_gradients(
-                    self.apply,
-                    self.precondition,
-                    np.array(B[:, part].T, np.float32, order="F"),
-                    tolerance[part],
-                    LIMIT,
-                    _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start)),
-                    self.kept,
-                    f"{name}-{start // WIDTH}",
-                )
-                X[:, part], residual[:, part] = found.X.T, found.residual.T
-                counts[part] = found.iterations
-        return X, residual, counts
-
-    def residual(self, alpha: Array, Y: Array, checked: Index) -> float:
-        """Largest relative residual over the classes, in float64, on some rows."""
-        total = self.ridge * alpha[checked]
-        for start in range(0, len(self.rows), 4096):
-            part = slice(start, start + 4096)
-            total += gram_block(self.rows[checked], self.rows[part]) @ alpha[part]
-        missing = Y[checked] - total
-        size = np.maximum(np.linalg.norm(Y[checked], axis=0), np.finfo(np.float64).tiny)
-        return float((np.linalg.norm(missing, axis=0) / size).max())
-
-
-def _mover(advance: Advance, total: float) -> Callable[[float], None]:
-    """Turns fractions done into steps of a phase."""
-    done = 0.0
-
-    def moved(fraction: float) -> None:
-        nonlocal done
-        advance(max(0.0, fraction * total - done))
-        done = max(done, fraction * total)
-
-    return moved

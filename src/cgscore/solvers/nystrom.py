@@ -22,6 +22,8 @@ Rule for m: applying M takes 4 n m flops per vector against 2 n^2 for H, and mak
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
@@ -41,28 +43,33 @@ def count(n: int) -> int:
     return min(MOST, max(1, n // SHARE))
 
 
-class Landmarks:
-    """J, L and F."""
+@dataclass(frozen=True)
+class Known:
+    """Landmarks: J, L, F and the ridge."""
 
-    def __init__(
-        self, H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator
-    ) -> None:
-        self.ridge = ridge
-        self.J: NDArray[np.intp] = np.sort(rng.choice(H.n, count(H.n), replace=False))
-        chosen = rows[self.J]
-        self.L: Array = np.asfortranarray(gram_block(chosen, chosen))
-        np.fill_diagonal(self.L, 0.5 + ridge)
-        factor(self.L)
-        self.F: Matrix = H.part(np.arange(H.n), self.J)
-        if ridge:
-            self.F[self.J, np.arange(len(self.J))] = 0.5 + ridge
-        right_solve(self.L.astype(np.float32, order="F"), self.F)
+    J: NDArray[np.intp]
+    L: Array
+    F: Matrix
+    ridge: float
+
+
+def landmarks_of(H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator) -> Known:
+    """Landmarks at random."""
+    J = np.sort(rng.choice(H.n, count(H.n), replace=False))
+    L = np.asfortranarray(gram_block(rows[J], rows[J]))
+    np.fill_diagonal(L, 0.5 + ridge)
+    factor(L)
+    F = H.part(np.arange(H.n), J)
+    if ridge:
+        F[J, np.arange(len(J))] = 0.5 + ridge
+    right_solve(L.astype(np.float32, order="F"), F)
+    return Known(J, L, F, ridge)
 
 
 class Preconditioner:
     """Applies M to an (m, n) block of row vectors."""
 
-    def __init__(self, H: HalfMatrix, landmarks: Landmarks) -> None:
+    def __init__(self, H: HalfMatrix, landmarks: Known) -> None:
         self._F = landmarks.F
         if landmarks.ridge > SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
             self._F = H.part(np.arange(H.n), landmarks.J)

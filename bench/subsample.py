@@ -1,0 +1,137 @@
+"""The paper's estimator and random partitions against the exact scores.
+
+::
+
+    python bench/subsample.py convergence -o results/subsample/convergence.json
+    python bench/subsample.py partition   -o results/subsample/partition.json
+
+``convergence`` is the paper's study (appendix A): 10,000 CIFAR-10 images, 1,000 of each class;
+after 1 to 20 runs for ratios 1 to 4, Spearman's and Pearson's correlation with the exact score.
+``partition`` is what blocks of half, a quarter and an eighth of those images and 1 to 8 runs give,
+with the time of each and of the exact and iterative methods in the same run.
+
+Data are found in CGSCORE_DATA, by default ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from iterative import load
+
+import cgscore
+from cgscore.averaged import prepare
+from cgscore.data import read
+from cgscore.execution.executor import Local
+from cgscore.execution.progress import Silent
+from cgscore.scores import margin
+from cgscore.solvers import partition, subsample
+from cgscore.solvers.audit import rank_correlation
+from cgscore.solvers.averages import Averages
+from cgscore.solvers.tasks import in_order
+
+PAPER = {1: (0.829, 0.796), 2: (0.914, 0.898), 3: (0.953, 0.943), 4: (0.973, 0.967)}
+RUNS = 20
+PER_CLASS = 1000
+
+
+def small_cifar(seed: int = 0) -> Any:
+    """1,000 images of each class."""
+    X, y = load("CIFAR-10")
+    rng = np.random.default_rng(seed)
+    some = [rng.choice(np.flatnonzero(y == c), PER_CLASS, replace=False) for c in range(10)]
+    chosen = np.sort(np.concatenate(some))
+    return read(X[chosen].astype(np.float64), labels=y[chosen])
+
+
+def convergence() -> dict[str, Any]:
+    data = small_cifar()
+    true = cgscore.score(data, method="exact").table["cg"].to_numpy()
+    made = prepare(data, ridge=0.0, task="classification", seed=0)
+    n, p = data.shape
+    counts = np.bincount(made.problem.slots.column).tolist()
+    found: dict[str, Any] = {}
+    print(f"{n:,} CIFAR-10 images, {PER_CLASS:,} of each class; correlation with the exact score")
+    print("ratio  runs   Spearman          Pearson           seconds")
+    for ratio, paper in PAPER.items():
+        start = time.perf_counter()
+        draws = subsample.draws(counts, n, p, ratio, RUNS)
+        results = in_order(draws, subsample.solve_draw, made.problem, Local(), None, Silent())
+        means = Averages(made.problem.slots)
+        rows: list[tuple[float, float]] = []
+        for draw, solved in zip(draws, results, strict=True):
+            chosen = subsample.chosen(made.problem.slots, draw, made.problem.seed)
+            means.add(chosen, np.array(draw.classes), solved)
+            if means.count.min() > len(rows):
+                cg = means.mean["cg"][made.slot]
+                rows.append((rank_correlation(cg, true), float(np.corrcoef(cg, true)[0, 1])))
+        seconds = time.perf_counter() - start
+        for runs in (1, 2, 5, 10, 20):
+            ours = rows[runs - 1]
+            beside = f"  paper {paper[0]:.3f}, {paper[1]:.3f}" if runs == RUNS else ""
+            print(f"1:{ratio}  {runs:5d}   {ours[0]:.4f}           {ours[1]:.4f}{beside}")
+        apart = max(abs(rows[-1][0] - paper[0]), abs(rows[-1][1] - paper[1]))
+        print(f"      {seconds:.0f} s; {apart:.3f} from the paper (aim 0.03)", flush=True)
+        found[f"1:{ratio}"] = {
+            "spearman": [row[0] for row in rows],
+            "pearson": [row[1] for row in rows],
+            "paper": dict(zip(("spearman", "pearson"), paper, strict=True)),
+            "seconds": seconds,
+        }
+    return found
+
+
+def trade_off() -> dict[str, Any]:
+    data = small_cifar()
+    y = np.asarray(data.y)
+    seconds, scores = {}, {}
+    for method in ("exact", "iterative"):
+        start = time.perf_counter()
+        scores[method] = cgscore.score(data, method=method)
+        seconds[method] = time.perf_counter() - start
+    true = scores["exact"].table
+    made = prepare(data, ridge=0.0, task="classification", seed=0)
+    n, p = data.shape
+    rows: list[dict[str, Any]] = []
+    print(f"{n:,} CIFAR-10 images; rank correlation with the exact scores")
+    print("                          seconds     cg   margin")
+
+    def show(name: str, spent: float, cg: Any, margins: Any) -> None:
+        one = rank_correlation(cg, true["cg"].to_numpy())
+        two = rank_correlation(margins, true["margin"].to_numpy())
+        rows.append({"method": name, "seconds": spent, "cg": one, "margin": two})
+        print(f"{name:<25} {spent:7.1f} {one:7.4f} {two:7.4f}", flush=True)
+
+    show("exact", seconds["exact"], true["cg"], true["margin"])
+    table = scores["iterative"].table
+    show("iterative", seconds["iterative"], table["cg"], table["margin"])
+    for count in (2, 4, 8):
+        for runs in (1, 2, 4, 8):
+            start = time.perf_counter()
+            blocks = partition.blocks(n, p, count, runs)
+            means, _ = partition.solve(made.problem, blocks, executor=Local(), progress=Silent())
+            spent = time.perf_counter() - start
+            cg, loo = means.mean["cg"][made.slot], means.loo()
+            show(f"blocks of {n // count:,}, {runs} runs", spent, cg, margin(loo, y))
+    return {"rows": rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("what", choices=("convergence", "partition"))
+    parser.add_argument("-o", "--output", type=Path, help="also write the numbers as JSON")
+    asked = parser.parse_args()
+    found = {"convergence": convergence, "partition": trade_off}[asked.what]()
+    if asked.output:
+        asked.output.parent.mkdir(parents=True, exist_ok=True)
+        document = {"version": cgscore.__version__, "command": asked.what, **found}
+        asked.output.write_text(json.dumps(document, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

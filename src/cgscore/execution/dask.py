@@ -1,0 +1,273 @@
+"""Tasks and matrix panels on a Dask cluster.
+
+Shared data are scattered to all workers once. Dask itself repeats what a lost worker had in hand
+and fetches the data for a new one; if the last worker that holds the data dies, they are scattered
+again. What Dask cannot mend ends in a `ClusterError` that says what happened.
+"""
+
+from __future__ import annotations
+
+import platform
+import uuid
+import warnings
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy
+from distributed import Client, Future, LocalCluster, as_completed
+from distributed.scheduler import KilledWorker
+
+from cgscore.errors import CGScoreError, CGScoreWarning, ClusterError, MemoryLimitError
+from cgscore.execution.blas import libraries
+from cgscore.execution.executor import alone
+from cgscore.execution.machine import show_bytes
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
+
+RETRIES = 3  # times that data are scattered again without a task finished in between
+WAIT = 30  # seconds for a scheduler or a first worker
+
+
+@contextmanager
+def connected(
+    address: str | None = None, scheduler_file: str | None = None, workers: int | None = None
+) -> Iterator[Client]:
+    """A client of the cluster at an address or in a file, or of a new one of local processes."""
+    if workers is not None:
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+            Client(local) as client,
+        ):
+            yield client
+        return
+    where = address or scheduler_file
+    try:
+        client = Client(address, scheduler_file=scheduler_file, timeout=WAIT)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"No Dask scheduler answers at {where} ({error}). Start one with `dask scheduler`, "
+            "and workers with `dask worker ADDRESS --nthreads 1`."
+        ) from error
+    with client:
+        yield client
+
+
+class Cluster:
+    """Runs tasks on the workers of a Dask client."""
+
+    def __init__(self, client: Any) -> None:
+        if not isinstance(client, Client):
+            raise ClusterError(
+                f"client={client!r} is not a client of dask.distributed. "
+                "Give distributed.Client('tcp://...')."
+            )
+        self._client = client
+        with _mended("the cluster"):
+            client.wait_for_workers(1, timeout=WAIT)
+        self._check()
+
+    def workers(self) -> int:
+        """Threads of all workers that are there now."""
+        return sum(worker["nthreads"] for worker in self._found().values())
+
+    def memory(self) -> float:
+        """Bytes of all workers together; infinite if one has no limit."""
+        limits = [worker["memory_limit"] for worker in self._found().values()]
+        return float(sum(limits)) if all(limits) else float("inf")
+
+    def admit(self, shared: int, each: int) -> None:
+        """Refuse workers that are too small before they die of it."""
+        for name, worker in self._found().items():
+            threads, limit = worker["nthreads"], worker["memory_limit"]
+            needed = shared + each * threads
+            if limit and needed > limit:
+                raise MemoryLimitError(
+                    f"The worker {name} may use {show_bytes(limit)} of memory and needs "
+                    f"{show_bytes(needed)}: {show_bytes(shared)} for the data and "
+                    f"{show_bytes(each)} for a task in each of its {threads} threads. Start "
+                    "workers with a larger --memory-limit or fewer --nthreads, or take a smaller "
+                    "ratio."
+                )
+
+    def map(
+        self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
+    ) -> Iterator[tuple[int, R]]:
+        """Run on the workers, earlier items first."""
+        left = dict(enumerate(items))
+        fruitless = 0
+        while left:
+            before = len(left)
+            for position, result in self._round(function, shared, left):
+                del left[position]
+                yield position, result
+            fruitless = 0 if len(left) < before else fruitless + 1
+            if fruitless == RETRIES:
+                raise ClusterError(
+                    f"Workers died {RETRIES} times before any task was finished, and the data with "
+                    "them. Look at the workers' logs; they may have too little memory."
+                )
+
+    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[Future[R]]:
+        """Values that stay on the workers: ``function(shared, item)`` of every item."""
+        with _mended("a part of the kernel matrix"):
+            data = self._scattered(shared)
+            held = self._client.map(
+                _task, items, function=function, shared=data, key=_name(), pure=False
+            )
+            for future in as_completed(held):
+                if future.status != "finished":
+                    future.result()
+        return list(held)
+
+    def each(
+        self, function: Callable[[R, S], T], held: Sequence[Future[R]], argument: S
+    ) -> list[T]:
+        """``function(value, argument)`` where the values are, in their order."""
+        with _mended("a product"):
+            data = self._scattered(argument)
+            asked = self._client.map(
+                _with_argument, held, function=function, argument=data, key=_name(), pure=False
+            )
+            found: list[T] = self._client.gather(asked)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Dask's workers."""
+        found = self._found()
+        return {"kind": "dask", "count": len(found), "threads": self.workers()}
+
+    def _round(
+        self, function: Callable[[S, T], R], shared: S, left: dict[int, T]
+    ) -> Iterator[tuple[int, R]]:
+        """Results of what is left, until nothing is or the data are lost."""
+        order = sorted(left)
+        with _mended("a task"):
+            data = self._scattered(shared)
+            futures = self._client.map(
+                _task,
+                [left[position] for position in order],
+                function=function,
+                shared=data,
+                key=_name(),
+                pure=False,
+            )
+        positions = {future.key: position for future, position in zip(futures, order, strict=True)}
+        running = dict(zip((future.key for future in futures), futures, strict=True))
+        futures.clear()
+        try:
+            for future in as_completed(list(running.values())):
+                if future.status in ("cancelled", "lost"):
+                    if self._client.status != "running" or self._cut(future):
+                        raise _lost()
+                    continue  # the data went with the last worker that had them
+                with _mended("a task"):
+                    result = future.result()
+                yield positions[future.key], result
+                running.pop(future.key).release()
+        finally:
+            if self._client.status == "running":
+                self._client.cancel(list(running.values()), force=True)
+
+    def _cut(self, future: Future[Any]) -> bool:
+        """Whether a future was cancelled because the scheduler is gone."""
+        try:
+            future.result()
+        except CancelledError as error:
+            return "scheduler" in str(error)
+        except Exception:
+            return True
+        return False
+
+    def _scattered(self, value: S) -> Future[S]:
+        future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
+        return future
+
+    def _found(self) -> dict[str, Any]:
+        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return workers
+
+    def _check(self) -> None:
+        """Refuse workers without this version of cgscore; warn if their libraries differ."""
+        ours = environment()
+        try:
+            found = self._client.run(environment)
+        except (ModuleNotFoundError, AttributeError) as error:
+            raise ClusterError(
+                f"The workers cannot import cgscore ({error}). Install cgscore "
+                f"{ours['cgscore']} where they run, and start them again."
+            ) from error
+        for name, theirs in found.items():
+            if theirs["cgscore"] != ours["cgscore"]:
+                raise ClusterError(
+                    f"The worker {name} has cgscore {theirs['cgscore']}, here is "
+                    f"{ours['cgscore']}. Install the same version everywhere."
+                )
+            other = [key for key, value in ours.items() if theirs[key] != value]
+            if other:
+                warnings.warn(
+                    f"The worker {name} differs from this machine in {', '.join(other)}: results "
+                    "may differ in their last digits from those of other workers.",
+                    CGScoreWarning,
+                    stacklevel=2,
+                )
+
+
+def environment() -> dict[str, Any]:
+    """What decides the bits of a task here."""
+    from cgscore import __version__
+
+    return {
+        "cgscore": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "BLAS": libraries(threads=False),
+        "machine": platform.machine(),
+    }
+
+
+def _task(item: T, *, function: Callable[[S, T], R], shared: S) -> R:
+    return alone(function, shared, item)
+
+
+def _with_argument(value: R, *, function: Callable[[R, S], T], argument: S) -> T:
+    return alone(function, value, argument)
+
+
+def _name() -> str:
+    return f"cgscore-{uuid.uuid4().hex}"
+
+
+def _lost() -> ClusterError:
+    return ClusterError(
+        "The connection to the Dask scheduler was lost. Start the cluster again, and run again; "
+        "with a checkpoint no finished task is repeated."
+    )
+
+
+@contextmanager
+def _mended(what: str) -> Iterator[None]:
+    """Turn what Dask raises into errors that say what happened."""
+    try:
+        yield
+    except CGScoreError:
+        raise
+    except KilledWorker as error:
+        raise ClusterError(
+            f"Workers died again and again while they worked on {what}; the last was "
+            f"{error.last_worker.address}. They probably ran out of memory: start workers with a "
+            "larger --memory-limit or fewer --nthreads, or take a smaller ratio."
+        ) from error
+    except MemoryError as error:
+        raise MemoryLimitError(
+            f"A worker ran out of memory on {what} ({error}). Start workers with more memory or "
+            "fewer --nthreads, or take a smaller ratio."
+        ) from error
+    except CancelledError as error:
+        raise _lost() from error
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(f"The Dask cluster does not answer: {error}") from error
