@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from distributed import Client
 from hypothesis import settings
+
+from tests.cluster import Processes
 
 settings.register_profile("cgscore", deadline=None, derandomize=True)
 settings.load_profile("cgscore")
@@ -34,3 +38,25 @@ def cloud() -> tuple[Any, Any]:
     rng = np.random.default_rng(7)
     y = np.repeat([0, 1, 2], 20)
     return rng.standard_normal((60, 8)) + np.eye(3, 8)[y], y
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    """A scheduler without workers."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    found = Processes(folder)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of two workers that stay."""
+    found = Processes(tmp_path_factory.mktemp("cluster"))
+    found.add()
+    found.add()
+    client = found.client(2)
+    yield client
+    client.close()
+    found.close()

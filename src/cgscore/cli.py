@@ -86,6 +86,15 @@ PreprocessOption = Annotated[
         help="auto, none, or table: standardise, encode text one-hot, add a constant column.",
     ),
 ]
+RatioOption = Annotated[
+    float, typer.Option("--ratio", help="For subsample: others drawn for each of a class.")
+]
+RunsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--runs", min=1, help="For subsample [the paper's rule] and partition [2]: repetitions."
+    ),
+]
 MemoryOption = Annotated[
     str | None, typer.Option("--memory-limit", help="Most memory to use, such as 4GB.")
 ]
@@ -236,7 +245,12 @@ def score(
     skip_bad: SkipBadOption = False,
     preprocess: PreprocessOption = "auto",
     method: Annotated[
-        str, typer.Option("--method", help="auto, exact, or iterative (nearly exact, audited).")
+        str,
+        typer.Option(
+            "--method",
+            help="auto, exact, iterative (nearly exact, audited), subsample (the paper's "
+            "estimator) or partition (random blocks, for very large data).",
+        ),
     ] = "auto",
     target: Annotated[
         float | None,
@@ -245,6 +259,8 @@ def score(
     ridge: Annotated[
         float, typer.Option("--ridge", help="Added to the kernel's diagonal; 0 is the paper's.")
     ] = 0.0,
+    ratio: RatioOption = 4.0,
+    runs: RunsOption = None,
     task: Annotated[
         str, typer.Option("--task", help="classification or regression.")
     ] = "classification",
@@ -266,15 +282,29 @@ def score(
             help="Folder for finished work; an interrupted run started again goes on from there.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="For methods that draw at random.")] = 0,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Dask scheduler to use: tcp://HOST:PORT.")
+    ] = None,
+    scheduler_file: Annotated[
+        Path | None, typer.Option("--scheduler-file", help="File in which its address stands.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Start so many local Dask workers, and use them."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="For methods that draw at random.")
+    ] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Score every example and write the result."""
     import cgscore
-    from cgscore.api import check_options
+    from cgscore.api import check_numbers, check_options
 
     _refuse_output(output, source, labels)
     check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
+    check_numbers(ratio=ratio, runs=runs, seed=seed)
+    _refuse_clusters(cluster, scheduler_file, workers)
     dataset = cgscore.read(
         source,
         labels=labels,
@@ -295,12 +325,19 @@ def score(
             f"checkpoint {checkpoint}: if this run is interrupted, the same command goes on from "
             "there."
         )
-    with _warnings_aside(), _resumable(checkpoint):
+    with (
+        _warnings_aside(),
+        _resumable(checkpoint),
+        _client(console, as_json, cluster, scheduler_file, workers) as client,
+    ):
         scores = cgscore.score(
             dataset,
             method=method,
             ridge=ridge,
             target=target,
+            ratio=ratio,
+            runs=runs,
+            client=client,
             task=task,
             dtype=dtype,
             seed=seed,
@@ -322,12 +359,51 @@ def score(
     _print_audit(console, scores)
     if checkpoint is not None:
         console.print(
-            f"kept      {_one_line(str(checkpoint))} serves other labels of the same inputs; "
+            f"kept      {_one_line(str(checkpoint))} serves {_use_of(scores.meta['method'])}; "
             "remove it if there will be none",
             soft_wrap=True,
         )
     console.print()
     _print_findings(console, scores)
+
+
+def _use_of(method: str) -> str:
+    """What a finished checkpoint is still good for."""
+    if method == "exact":
+        return "other labels of the same inputs"
+    return "the same run again" if method == "iterative" else "more runs"
+
+
+def _refuse_clusters(*given: object) -> None:
+    if sum(one is not None for one in given) > 1:
+        raise OptionError("Give one of --cluster, --scheduler-file and --workers, not several.")
+
+
+@contextmanager
+def _client(
+    console: Console,
+    as_json: bool,
+    cluster: str | None,
+    scheduler_file: Path | None,
+    workers: int | None,
+) -> Iterator[Any]:
+    """The Dask client that the options ask for, or none."""
+    if cluster is None and scheduler_file is None and workers is None:
+        yield None
+        return
+    try:
+        from cgscore.execution.dask import connected
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            'Clusters need dask.distributed. Install it: pip install "cgscore[dask]"'
+        ) from error
+    file = None if scheduler_file is None else str(scheduler_file)
+    with connected(cluster, file, workers) as client:
+        if not as_json:
+            found = client.scheduler_info(n_workers=-1)
+            text = f"{len(found['workers'])} workers at {found['address']}"
+            console.print(f"cluster   {_one_line(text)}")
+        yield client
 
 
 @app.command()
@@ -338,6 +414,17 @@ def info(
         str | None,
         typer.Option("--simulate", help="Sizes instead of a source: n=60000,p=784,classes=10."),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Single-threaded workers of a cluster, each like a core here."
+        ),
+    ] = None,
+    worker_memory: Annotated[
+        str | None, typer.Option("--worker-memory", help="Memory of each worker, such as 16GB.")
+    ] = None,
+    ratio: RatioOption = 4.0,
+    runs: RunsOption = None,
     labels: LabelsOption = None,
     label_column: LabelColumnOption = None,
     image_column: ImageColumnOption = None,
@@ -350,10 +437,12 @@ def info(
 ) -> None:
     """Say what the data are and what scoring them would cost here."""
     import cgscore
+    from cgscore.api import check_numbers
     from cgscore.data.inspection import inspect
-    from cgscore.execution.machine import available_memory, product_rate
+    from cgscore.execution.machine import available_memory, cores, parse_bytes, product_rate
     from cgscore.solvers.choice import costs
 
+    check_numbers(ratio=ratio, runs=runs, seed=0)
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
     document: dict[str, Any] = {}
@@ -396,25 +485,36 @@ def info(
             console.print(f"simulated {n:,} examples with {p:,} numbers each in {k:,} classes")
     k = document["classes"] or 1
     rate, memory = product_rate(), available_memory()
+    each = memory if worker_memory is None else parse_bytes(worker_memory, "--worker-memory")
+    found_costs = costs(n, p, k, workers=workers, ratio=ratio, runs=runs)
+    speed = {
+        name: rate if workers is None or name == "exact" else rate / cores() * workers
+        for name in found_costs
+    }
     document |= {
         "flops_per_second": rate,
         "available_memory": memory,
+        "workers": workers,
         "methods": {
             name: {
+                "tasks": cost.tasks,
                 "flops": cost.flops,
-                "seconds": cost.seconds(rate),
+                "seconds": cost.seconds(speed[name]),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
                 "least_bytes": cost.least,
                 "disk": cost.disk,
+                "worker_bytes": cost.worker_bytes,
+                "fits_worker": cost.worker_bytes <= each,
+                "bytes_moved": cost.moved,
             }
-            for name, cost in costs(n, p, k).items()
+            for name, cost in found_costs.items()
         },
     }
     if as_json:
         _print_json(document)
         return
-    _print_costs(console, n, p, k)
+    _print_methods(console, document, workers)
 
 
 @app.command()
@@ -548,7 +648,11 @@ def _print_costs(console: Console, n: int, p: int, k: int) -> None:
 
     memory, rate = available_memory(), product_rate()
     title = "method"
-    for name, cost in costs(n, p, k).items():
+    found = costs(n, p, k)
+    large = all(found[name].bytes > memory for name in ("exact", "iterative"))
+    for name, cost in found.items():
+        if name == "subsample" or (name == "partition" and not large):
+            continue  # those whom they serve ask for them
         text = f"{name}: about {show_seconds(cost.seconds(rate))} and {show_bytes(cost.bytes)}"
         if cost.bytes > memory:
             text += f", more than the {show_bytes(memory)} available here"
@@ -560,6 +664,40 @@ def _print_costs(console: Console, n: int, p: int, k: int) -> None:
         title = ""
         if n <= SMALL:
             break
+
+
+def _print_methods(console: Console, document: dict[str, Any], workers: int | None) -> None:
+    """A table of what each method takes, here or on a cluster."""
+    from rich.table import Table
+
+    from cgscore.execution.machine import cores, show_bytes, show_seconds
+
+    rate = document["flops_per_second"]
+    where = f"on {workers:,} workers" if workers else "here"
+    console.print(
+        f"speed     {rate / 1e9:.0f} GFLOP/s in matrix products on {cores()} cores, measured now"
+    )
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    memory = "each worker" if workers else "memory"
+    for name in ("method", "tasks", "flops", memory, *(["moved"] if workers else []), where):
+        drawn.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
+    drawn.add_column("")
+    for name, cost in document["methods"].items():
+        cells = [name, f"{cost['tasks']:,}", f"{cost['flops']:.2g}"]
+        note = ""
+        if workers:
+            cells += [show_bytes(cost["worker_bytes"]), show_bytes(cost["bytes_moved"])]
+            note = "" if cost["fits_worker"] else "does not fit"
+            if name == "exact":
+                cells[-1], note = "-", "; ".join(filter(None, ["on one machine", note]))
+        else:
+            cells.append(show_bytes(cost["bytes"]))
+            if not cost["fits"]:
+                note = "does not fit"
+                if cost["least_bytes"] <= document["available_memory"] and cost["disk"]:
+                    note = f"from disk: {show_bytes(cost['disk'])}"
+        drawn.add_row(*cells, show_seconds(cost["seconds"]), note)
+    console.print(drawn)
 
 
 def _print_audit(console: Console, scores: Scores) -> None:

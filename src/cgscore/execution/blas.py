@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ _limit: Any = None
 @functools.cache
 def _controller() -> ThreadpoolController:
     """Handle on the thread pools of the BLAS libraries; finding them takes some milliseconds."""
+    importlib.import_module("scipy.linalg.cython_blas")  # it sees only what is loaded
     return ThreadpoolController()
 
 

@@ -8,11 +8,13 @@ again. What Dask cannot mend ends in a `ClusterError` that says what happened.
 from __future__ import annotations
 
 import platform
+import time
 import uuid
 import warnings
-from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,6 +57,14 @@ def connected(
         ) from error
     with client:
         yield client
+
+
+@dataclass
+class Held:
+    """Values on workers, and how to make them again."""
+
+    make: Callable[[], list[Future[Any]]]
+    values: list[Future[Any]]
 
 
 class Cluster:
@@ -112,29 +122,48 @@ class Cluster:
                     "them. Look at the workers' logs; they may have too little memory."
                 )
 
-    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[Future[R]]:
+    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> Held:
         """Values that stay on the workers: ``function(shared, item)`` of every item."""
-        with _mended("a part of the kernel matrix"):
-            data = self._scattered(shared)
-            held = self._client.map(
-                _task, items, function=function, shared=data, key=_name(), pure=False
-            )
-            for future in as_completed(held):
-                if future.status != "finished":
-                    future.result()
-        return list(held)
 
-    def each(
-        self, function: Callable[[R, S], T], held: Sequence[Future[R]], argument: S
-    ) -> list[T]:
-        """``function(value, argument)`` where the values are, in their order."""
-        with _mended("a product"):
-            data = self._scattered(argument)
-            asked = self._client.map(
-                _with_argument, held, function=function, argument=data, key=_name(), pure=False
-            )
-            found: list[T] = self._client.gather(asked)
-        return found
+        def make() -> list[Future[Any]]:
+            with _mended("a part of the kernel matrix"):
+                data = self._scattered(shared)
+                made = self._client.map(
+                    _task, items, function=function, shared=data, key=_name(), pure=False
+                )
+                for future in as_completed(made, loop=self._client.loop):
+                    if future.status != "finished":
+                        future.result()
+            return list(made)
+
+        return Held(make, make())
+
+    def each(self, function: Callable[[R, S], T], held: Held, argument: S) -> list[T]:
+        """``function(value, argument)`` where the values are, in their order.
+
+        Dask makes values again that are lost with a worker. Where it cannot, because what they are
+        made of is lost too, all are made again.
+        """
+        attempt = 0
+        while True:
+            try:
+                with _mended("a product"):
+                    data = self._scattered(argument)
+                    asked = self._client.map(
+                        _with_argument,
+                        held.values,
+                        function=function,
+                        argument=data,
+                        key=_name(),
+                        pure=False,
+                    )
+                    found: list[T] = self._client.gather(asked)
+                return found
+            except _Forgotten:  # noqa: PERF203
+                attempt += 1
+                if attempt == RETRIES:
+                    raise
+                held.values = held.make()
 
     def describe(self) -> dict[str, Any]:
         """Dask's workers."""
@@ -160,32 +189,30 @@ class Cluster:
         running = dict(zip((future.key for future in futures), futures, strict=True))
         futures.clear()
         try:
-            for future in as_completed(list(running.values())):
-                if future.status in ("cancelled", "lost"):
-                    if self._client.status != "running" or self._cut(future):
-                        raise _lost()
-                    continue  # the data went with the last worker that had them
-                with _mended("a task"):
-                    result = future.result()
+            for future in as_completed(list(running.values()), loop=self._client.loop):
+                try:
+                    with _mended("a task"):
+                        result = future.result()
+                except _Forgotten:
+                    continue
                 yield positions[future.key], result
                 running.pop(future.key).release()
         finally:
             if self._client.status == "running":
                 self._client.cancel(list(running.values()), force=True)
 
-    def _cut(self, future: Future[Any]) -> bool:
-        """Whether a future was cancelled because the scheduler is gone."""
-        try:
-            future.result()
-        except CancelledError as error:
-            return "scheduler" in str(error)
-        except Exception:
-            return True
-        return False
-
     def _scattered(self, value: S) -> Future[S]:
-        future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
-        return future
+        """The value on all workers; tried again when one dies in the middle of it."""
+        attempt = 0
+        while True:
+            try:
+                future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
+                return future
+            except OSError:  # noqa: PERF203
+                attempt += 1
+                if attempt > RETRIES or self._client.status != "running":
+                    raise
+                time.sleep(2**attempt / 4)  # the scheduler has to notice
 
     def _found(self) -> dict[str, Any]:
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -242,11 +269,14 @@ def _name() -> str:
     return f"cgscore-{uuid.uuid4().hex}"
 
 
-def _lost() -> ClusterError:
-    return ClusterError(
-        "The connection to the Dask scheduler was lost. Start the cluster again, and run again; "
-        "with a checkpoint no finished task is repeated."
-    )
+class _Forgotten(ClusterError):
+    """All workers that held some data died, and the work with them."""
+
+
+def _reason(error: Any) -> str:
+    """Why work was cancelled, of one future or of several that were gathered."""
+    groups = getattr(error, "error_groups", None)
+    return str(groups[0].reason if groups else getattr(error, "reason", "unknown"))
 
 
 @contextmanager
@@ -268,6 +298,14 @@ def _mended(what: str) -> Iterator[None]:
             "fewer --nthreads, or take a smaller ratio."
         ) from error
     except CancelledError as error:
-        raise _lost() from error
+        if _reason(error).startswith("scheduler"):
+            raise ClusterError(
+                f"The connection to the Dask scheduler was lost during {what}. Start the cluster "
+                "again, and run again; with a checkpoint no finished task is repeated."
+            ) from error
+        raise _Forgotten(
+            f"All workers that held the data died during {what}. Look at their logs; they may have "
+            "too little memory. With a checkpoint a new run goes on from here."
+        ) from error
     except (OSError, TimeoutError) as error:
         raise ClusterError(f"The Dask cluster does not answer: {error}") from error

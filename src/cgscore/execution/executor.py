@@ -51,11 +51,11 @@ class Holder(Executor, Protocol):
         """Bytes that all workers may use together."""
         ...
 
-    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[Any]:
+    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> Any:
         """Values that stay where they are made: ``function(shared, item)`` of every item."""
         ...
 
-    def each(self, function: Callable[[R, S], T], held: Sequence[Any], argument: S) -> list[T]:
+    def each(self, function: Callable[[R, S], T], held: Any, argument: S) -> list[T]:
         """``function(value, argument)`` of every held value, in their order."""
         ...
 

@@ -1,0 +1,1 @@
+"""The tests; what several share is in modules beside this one."""

@@ -1,0 +1,257 @@
+"""Scores on a real cluster: the same bits, whatever happens to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import Client
+from tests.cluster import Processes
+
+import cgscore
+from cgscore.errors import ClusterError, MemoryLimitError, OptionError
+from cgscore.execution.dask import Cluster
+
+pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "subsample": {"ratio": 2, "runs": 4},
+    "partition": {"runs": 3, "memory_limit": "1500kB"},
+}
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Any, Any]:
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(4), 200)
+    return rng.standard_normal((800, 30)) + np.eye(4, 30)[y], y
+
+
+@pytest.fixture(scope="module")
+def local(data: Any) -> dict[str, Any]:
+    """Scores by threads of this process."""
+    return {name: cgscore.score(*data, method=name, **more) for name, more in OPTIONS.items()}
+
+
+def same(one: Any, other: Any) -> bool:
+    return bool(one.table.equals(other.table) and np.array_equal(one.loo, other.loo, True))
+
+
+def once(at: float, act: Callable[[], object]) -> Callable[[str, float], None]:
+    """A listener that acts once when so much of the tasks is done."""
+    done: list[bool] = []
+
+    def listen(phase: str, fraction: float) -> None:
+        if phase == "tasks" and fraction >= at and not done:
+            done.append(True)
+            act()
+
+    return listen
+
+
+@pytest.mark.parametrize("method", OPTIONS)
+def test_same_bits_as_local(client: Client, data: Any, local: Any, method: str) -> None:
+    found = cgscore.score(*data, method=method, client=client, **OPTIONS[method])
+    assert found.meta["workers"] == {"kind": "dask", "count": 2, "threads": 2}
+    assert found.meta["tasks"] > 8
+    assert same(found, local[method])
+
+
+def test_a_worker_is_killed_and_another_joins(processes: Processes, data: Any, local: Any) -> None:
+    first = processes.add()
+    processes.add()
+    with processes.client(2) as client:
+
+        def swap() -> None:
+            first.send_signal(signal.SIGKILL)
+            processes.add()
+
+        found = cgscore.score(
+            *data,
+            method="subsample",
+            client=client,
+            progress=once(0.3, swap),
+            **OPTIONS["subsample"],
+        )
+        assert first.wait() == -signal.SIGKILL
+    assert same(found, local["subsample"])
+
+
+def test_the_only_worker_is_killed(processes: Processes, data: Any, local: Any) -> None:
+    """The data go with it, and are sent again to its successor."""
+    first = processes.add()
+    with processes.client(1) as client:
+
+        def replace() -> None:
+            first.send_signal(signal.SIGKILL)
+            processes.add()
+
+        found = cgscore.score(
+            *data,
+            method="subsample",
+            client=client,
+            progress=once(0.3, replace),
+            **OPTIONS["subsample"],
+        )
+    assert same(found, local["subsample"])
+
+
+def test_the_scheduler_is_killed(
+    processes: Processes, data: Any, local: Any, tmp_path: Path
+) -> None:
+    processes.add()
+    kept = tmp_path / "kept"
+    client = processes.client(1)
+    with pytest.raises(ClusterError, match=r"connection to the Dask scheduler was lost"):
+        cgscore.score(
+            *data,
+            method="subsample",
+            client=client,
+            checkpoint=kept,
+            progress=once(0.5, processes.scheduler.kill),
+            **OPTIONS["subsample"],
+        )
+    client.close()
+    done = {path.name: path.stat().st_mtime_ns for path in kept.glob("class-*.arrays")}
+    assert 8 <= len(done) < 16
+    found = cgscore.score(*data, method="subsample", checkpoint=kept, **OPTIONS["subsample"])
+    assert same(found, local["subsample"])
+    after = {path.name: path.stat().st_mtime_ns for path in kept.glob("class-*.arrays")}
+    assert len(after) == 16
+    assert {name: after[name] for name in done} == done  # none was done again
+
+
+def test_a_worker_too_small_is_refused_before_the_work(processes: Processes, data: Any) -> None:
+    processes.add("--memory-limit", "1MB")
+    with (
+        processes.client(1) as client,
+        pytest.raises(MemoryLimitError, match=r"The worker tcp://.* may use 1 MB .* needs \d"),
+    ):
+        cgscore.score(*data, method="subsample", client=client)
+
+
+def test_a_worker_that_runs_out_of_memory(processes: Processes) -> None:
+    """The limit is one that Dask does not know of."""
+    processes.add("--memory-limit", "0", limit=1_000_000_000)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12_000, 4)), np.arange(12_000) % 2
+    with (
+        processes.client(1) as client,
+        pytest.raises(MemoryLimitError, match=r"A worker ran out of memory on a task .*nthreads"),
+    ):
+        cgscore.score(X, y, method="subsample", client=client)
+
+
+def die(shared: Any, item: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_kills_every_worker(processes: Processes) -> None:
+    for _ in range(4):  # Dask tries a task on as many
+        processes.add()
+    with (
+        processes.client(4) as client,
+        pytest.raises(ClusterError, match=r"Workers died again and again .* ran out of memory"),
+    ):
+        list(Cluster(client).map(die, None, [1]))
+
+
+def test_iterative_on_a_cluster(
+    client: Client, processes: Processes, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cgscore.solvers.spread.TALLEST", 100)
+    two = cgscore.score(*data, method="iterative", client=client)
+    assert two.meta["storage"] == "cluster"
+    exact = cgscore.score(*data, method="exact")
+    both = [s.table["cg"].rank() for s in (two, exact)]
+    assert both[0].corr(both[1]) > 0.999
+    first = processes.add()
+    killed: list[int] = []
+
+    def listen(phase: str, fraction: float) -> None:
+        if phase == "solve" and fraction > 0.2 and not killed:
+            processes.add()
+            other.wait_for_workers(2, timeout=60)
+            first.send_signal(signal.SIGKILL)
+            killed.append(1)
+
+    with processes.client(1) as other:
+        one = cgscore.score(*data, method="iterative", client=other, progress=listen)
+    assert killed
+    assert same(one, two)
+
+
+def test_blocks_done_elsewhere_are_those_done_here(data: Any) -> None:
+    from cgscore.execution.executor import Local
+    from cgscore.execution.progress import ignore
+    from cgscore.kernel import unit_rows
+    from cgscore.solvers.blocks import Bounds, random_blocks
+    from cgscore.solvers.halfmatrix import Formed
+    from cgscore.solvers.nystrom import landmarks_of
+
+    rows = unit_rows(data[0])
+    H = Formed(rows)
+    for ridge in (0.0, 0.1):
+        known = landmarks_of(H, rows, ridge, np.random.default_rng(0))
+        blocks = random_blocks(800, 4, np.random.default_rng(1))
+        here = Bounds(H, rows, known).of("random", blocks, ignore)
+        there = Bounds(H, rows, known).of("random", blocks, ignore, Local(most=2))
+        np.testing.assert_allclose(there, here, rtol=1e-5)
+
+
+def test_auto_on_a_cluster(client: Client, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = cgscore.score(*data, client=client)
+    assert small.meta["method"] == "exact"
+    assert "cluster is not needed" in small.meta["choice"]["why"]
+    monkeypatch.setattr("cgscore.solvers.choice.SMALL", 100)
+    assert cgscore.score(*data, client=client).meta["method"] == "iterative"
+    monkeypatch.setattr("cgscore.solvers.choice.spread_bytes", lambda *_: float("inf"))
+    assert cgscore.score(*data, client=client).meta["method"] == "partition"
+
+
+def test_what_is_no_client(data: Any, client: Client) -> None:
+    with pytest.raises(ClusterError, match="'here' is not a client"):
+        cgscore.score(*data, method="subsample", client="here")
+    with pytest.raises(OptionError, match=r"client=.* has no effect on method='exact'"):
+        cgscore.score(*data, method="exact", client=client)
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cgscore", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def test_command_line(processes: Processes, tmp_path: Path) -> None:
+    processes.add()
+    more = ("--method", "partition", "--runs", "1", "-o")
+    here = run("score", "sklearn:digits", *more, "here.parquet", folder=tmp_path)
+    assert here.returncode == 0, here.stderr
+    file = ("--scheduler-file", str(processes.file))
+    there = run("score", "sklearn:digits", *more, "there.parquet", *file, folder=tmp_path)
+    assert there.returncode == 0, there.stderr
+    assert "1 workers at tcp://127.0.0.1" in there.stdout
+    started = run(
+        "score", "sklearn:digits", *more, "new.parquet", "--workers", "2", folder=tmp_path
+    )
+    assert started.returncode == 0, started.stderr
+    assert "2 workers at tcp://127.0.0.1" in started.stdout
+    scores = [cgscore.load(tmp_path / f"{name}.parquet") for name in ("here", "there", "new")]
+    assert same(scores[0], scores[1])
+    assert same(scores[0], scores[2])
+
+
+def test_command_line_mistakes(tmp_path: Path) -> None:
+    wrong = run("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
+    assert wrong.returncode == 2
+    assert re.search(r"error: No Dask scheduler answers at nowhere", wrong.stderr)
+    both = run("score", "x.csv", "--cluster", "tcp://a:1", "--workers", "2", folder=tmp_path)
+    assert both.returncode == 2
+    assert "Give one of --cluster" in both.stderr
