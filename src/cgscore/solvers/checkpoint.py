@@ -55,6 +55,8 @@ _NAMES = {
     "labels": "the labels",
     "seed": "the seed",
     "storage": "where the kernel matrix is",
+    "ratio": "the ratio",
+    "blocks": "the number of blocks (it follows from memory_limit)",
 }
 
 

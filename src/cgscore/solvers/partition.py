@@ -32,7 +32,7 @@ from cgscore.solvers.storage import Keeper
 from cgscore.solvers.subset import Problem, Solved, solve_subset, task_bytes, task_flops
 from cgscore.solvers.tasks import in_order
 
-BLOCK = 5000  # rows in a block
+BLOCK = 10_000  # rows in a block
 SHARE = 8  # rows of each class that a block of many classes should have
 LEAST = 2  # rows of each class in a block, so that one is left when one goes
 SMALLEST = 100  # rows below which a block tells nothing
