@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from distributed import Client
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from cgscore.errors import DataError, MemoryLimitError
 from cgscore.execution.blas import one_blas_thread
@@ -59,6 +59,8 @@ def test_nothing_to_do(executor: Executor) -> None:
 def test_tasks_have_one_blas_thread(executor: Executor) -> None:
     with one_blas_thread():  # once by this thread: others must be heeded afterwards
         pass
+    # the same by a caller, who leaves this thread in control
+    ThreadpoolController().limit(limits=1, user_api="blas").restore_original_limits()
     for _, threads in executor.map(blas_threads, None, list(range(6))):
         assert len(threads) >= 1
         assert set(threads) == {1}

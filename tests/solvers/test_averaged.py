@@ -83,6 +83,29 @@ def test_every_mean_and_error_against_a_plain_loop(uneven: Any) -> None:
     assert s.meta["runs_of_class"] == {"a": 1, "b": 7, "c": 7, "d": 7}
 
 
+def test_draws_are_random_and_repeatable(uneven: Any) -> None:
+    slots = prepare(read(uneven[0], labels=uneven[1]), ridge=0.0, task="classification", seed=0)
+    draws = subsample.draws([60, 25, 12, 3], 100, 12, 1, 40)
+    codes = np.unique(uneven[1], return_inverse=True)[1]
+    others: dict[int, list[Any]] = {c: [] for c in range(4)}
+    for draw in draws:
+        if draw.sample is None:
+            continue
+        (c,) = draw.classes
+        rows = subsample.chosen(slots.problem.slots, draw, 0)
+        assert np.array_equal(rows, subsample.chosen(slots.problem.slots, draw, 0))
+        assert (np.diff(rows) > 0).all()
+        assert set(np.flatnonzero(codes == c)) <= set(rows)
+        assert len(rows) == 2 * (codes == c).sum()
+        others[c].append(tuple(rows[codes[rows] != c]))
+    assert {c: len(set(samples)) for c, samples in others.items()} == {0: 0, 1: 40, 2: 40, 3: 40}
+    often = np.bincount(np.concatenate(others[1]), minlength=100)[codes != 1]
+    assert often.min() > 40 * 25 / 75 / 3  # everybody has the same chance
+    assert often.max() < 3 * 40 * 25 / 75
+    first, other = (subsample.chosen(slots.problem.slots, draws[-1], seed) for seed in (0, 1))
+    assert not np.array_equal(first, other)
+
+
 def test_scores_are_gaps_of_deleted_examples(uneven: Any) -> None:
     """One run of one class: delete each of its examples and invert again."""
     X, y = uneven
@@ -247,6 +270,13 @@ def test_audit_is_honest(method: str) -> None:
     assert low <= true <= high
     assert 0.5 < true < 0.999
     assert s.meta["audit"]["examples"] == 128
+
+
+def test_audit_of_exact_scores_finds_no_error() -> None:
+    audit = cgscore.score("sklearn:digits", method="partition").meta["audit"]
+    for name, most in (("cg", 0.01), ("partial", 0.001), ("margin", 0.001)):
+        assert audit[name]["median_error"] < most
+    assert audit["rank_correlation"] > 0.9999
 
 
 def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
