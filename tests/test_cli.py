@@ -88,7 +88,7 @@ def test_info(tmp_path: Path) -> None:
     assert "60 examples with 6 numbers each in 3 classes" in text
     assert "classes   0 20, 1 20, 2 20" in text
     assert "check     columns that only count the rows are inputs: 4" in text
-    assert "exact: about" in text
+    assert re.search(r"exact +1 +\S+ +\S+ kB +0\.0 s", text)
     document = json.loads(run("info", "t.csv", "--json", cwd=tmp_path).stdout)
     assert document["class_counts"] == {"0": 20, "1": 20, "2": 20}
     assert document["copies"] == 0
@@ -100,8 +100,20 @@ def test_info(tmp_path: Path) -> None:
     assert simulated["methods"]["exact"]["bytes"] > 4e12
     assert simulated["methods"]["iterative"]["bytes"] > 2e12
     text = run("info", "--simulate", "n=30000", cwd=tmp_path).stdout
-    assert "exact: about" in text
-    assert "iterative: about" in text
+    for name in ("exact", "iterative", "subsample", "partition"):
+        assert re.search(rf"^{name} ", text, re.MULTILINE)
+    imagenet = ("info", "--simulate", "n=1281167,p=2048,classes=1000", "--workers", "64")
+    text = run(*imagenet, "--runs", "10", "--worker-memory", "32GB", cwd=tmp_path).stdout
+    assert re.search(r"^subsample +10,000 .* GB +1\.\d+ TB", text, re.MULTILINE)
+    assert re.search(r"^exact .* on one machine; does not fit", text, re.MULTILINE)
+    slow, fast = (
+        json.loads(run(*imagenet[:4], count, "--json", cwd=tmp_path).stdout)["methods"]
+        for count in ("8", "64")
+    )
+    assert slow["partition"]["flops"] == fast["partition"]["flops"]
+    assert slow["partition"]["bytes_moved"] < fast["partition"]["bytes_moved"]
+    assert slow["partition"]["seconds"] > 3 * fast["partition"]["seconds"]
+    assert slow["exact"]["tasks"] == 1
 
 
 def test_info_of_suspicious_data(tmp_path: Path) -> None:

@@ -135,7 +135,10 @@ def score(
     """
     check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
     check_numbers(ratio=ratio, runs=runs, seed=seed)
+    seed, runs = int(seed), None if runs is None else int(runs)  # numpy's are not JSON
     cluster = None if client is None else _cluster(client)
+    if client is not None and device != "cpu":
+        raise OptionError("client and device cannot be combined: give one of them.")
     dataset, labels = _labelled(data, y)
     classes = as_labels(labels, len(dataset), task).classes  # a mistake shows before the long work
     choice: dict[str, Any] | None = None
@@ -144,12 +147,13 @@ def score(
         choice = {"method": begun, "why": "the checkpoint holds it"}
         method = choice["method"]
     elif method == "auto" and cluster is not None:
-        choice = choose_on(cluster, *dataset.shape)
+        choice = choose_on(cluster, *dataset.shape, dtype)
         method = choice["method"]
-        client = client if method != "exact" else None
     elif method == "auto":
         choice = choose(*dataset.shape, max(1, len(classes)), memory_limit, dtype, device)
         method = choice["method"]
+    if choice is not None and method == "exact":
+        client = None  # nobody asked for exact scores on a cluster
     asked = {
         "ratio": ratio,
         "runs": runs,
@@ -161,7 +165,8 @@ def score(
     }
     for name, value in asked.items():
         if name not in _HEEDS[method] and value != _DEFAULTS[name]:
-            raise OptionError(f"{name}={value!r} has no effect on method={method!r}. Leave it out.")
+            given = "A cluster" if name == "client" else f"{name}={value!r}"
+            raise OptionError(f"{given} has no effect on method={method!r}. Leave it out.")
     if method == "iterative":
         scores = score_iteratively(
             dataset,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.duplicates import settled
-from cgscore.errors import OptionError
+from cgscore.errors import MemoryLimitError, OptionError
 from cgscore.execution.blas import libraries
 from cgscore.execution.executor import Executor
-from cgscore.execution.machine import parse_bytes
+from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.kernel import ENTRY, Array
 from cgscore.labels import Labels
@@ -24,8 +24,8 @@ from cgscore.prepared import Prepared, keys
 from cgscore.result import Scores
 from cgscore.scores import Valuation
 from cgscore.solvers import partition, subsample
-from cgscore.solvers.averages import ESTIMATED, FIELDS, Averages
-from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
+from cgscore.solvers.averages import ESTIMATED, FIELDS, Averages, averages_bytes
+from cgscore.solvers.checkpoint import Checkpoint, identity
 from cgscore.solvers.comparison import audit
 from cgscore.solvers.slots import Index, slots_of
 from cgscore.solvers.subset import Problem
@@ -97,6 +97,8 @@ def score_averaged(
     slots = problem.slots
     n, p = data.rows.centred.shape
     tasks: Sequence[subsample.Draw] | Sequence[partition.Block]
+    work: dict[str, Any]
+    _refuse_many_predictions(n, slots.k, data.rows.centred.nbytes, limit)
     if method == "subsample":
         if labels.task == "regression":
             raise OptionError(
@@ -106,16 +108,18 @@ def score_averaged(
         counts = np.bincount(slots.column, minlength=slots.k).tolist()
         drawn = subsample.draws(counts, n, p, ratio, runs)
         tasks, work = drawn, {"ratio": float(ratio)}
+        parts = "sampled problems, averaged over runs"
         facts = _facts_of_draws(drawn, labels, ratio, runs)
     else:
         count = partition.block_count(n, p, slots.k, limit)
         tasks = partition.blocks(n, p, count, runs)
         work = {"blocks": count}
+        parts = "blocks, added up and averaged over runs"
         facts = {"blocks": count, "block_size": -(-n // count), "runs": tasks[-1].run + 1}
     kept = None
     if checkpoint is not None:
-        own = digest_of(labels.own if labels.task == "classification" else labels.targets())
-        made = identity(data.rows, data.ridge, method=method, labels=own, seed=seed, **work)
+        work |= {"method": method, "labels": slots.digest(), "seed": seed}
+        made = identity(data.rows, data.ridge, **work)
         # tasks have one BLAS thread each; the number that others use does not matter
         kept = Checkpoint(Path(checkpoint), {**made, "blas": libraries(threads=False)})
     try:
@@ -130,23 +134,30 @@ def score_averaged(
     result = _valuation(data, labels, averages, slot)
     certain = facts.get("certain", range(slots.k) if facts.get("blocks") == 1 else ())
     more = _estimates(data, result, averages, slot, certain)
-    torn = data.merged.contradicts(labels.targets()).any(axis=0)
+    torn = slots.contradicted()
+    if labels.task == "regression":
+        torn = np.logical_or.reduce(data.merged.contradicts(labels.targets()), axis=0)
     found = dict(zip(keys(labels), np.where(torn, np.inf, complexity).tolist(), strict=True))
-    report, why = audit(
-        problem, averages, sum(task.flops for task in tasks), executor=executor, progress=timed
-    )
+    report: dict[str, Any] | None = None
+    why: str | None = "the scores are exact: nothing was drawn"
+    if len(certain) < slots.k:
+        flops = sum(task.flops for task in tasks)
+        report, why = audit(
+            problem, averages, flops, limit=limit, executor=executor, progress=timed
+        )
     return data.valued(
         posed.dataset,
         labels,
         result,
         found,
-        notes=_doubts(averages, report),
+        notes=[*executor.doubts(), *_doubts(averages, result)],
         meta={
             "method": method,
             "dtype": "float64",
             "storage": "memory",
             "audit": report,
             "audit_left_out": why,
+            "complexity_of": parts if len(certain) < slots.k else "all examples",
             "condition": averages.condition,
             "digits": _digits(averages),
             "loss": None,
@@ -185,8 +196,11 @@ def _facts_of_draws(
 def _valuation(data: Prepared, labels: Labels, averages: Averages, slot: Index) -> Valuation:
     """Means of every example, with what identical rows require."""
     means = {name: averages.mean[name][slot] for name in FIELDS}
-    loo = averages.loo()[data.merged.group]
-    return settled(data.merged, labels.targets(), labels.own, Valuation(loo=loo, **means))
+    loo = averages.loo()
+    if not len(data.merged.copies):
+        return Valuation(loo=loo, **means)
+    result = Valuation(loo=loo[data.merged.group], **means)
+    return settled(data.merged, labels.targets(), labels.own, result)
 
 
 def _estimates(
@@ -209,12 +223,24 @@ def _digits(averages: Averages) -> float:
     return max(0.0, -float(np.log10(ENTRY * averages.condition)))
 
 
-def _doubts(averages: Averages, report: Mapping[str, Any] | None) -> list[str]:
+def _refuse_many_predictions(n: int, k: int, rows: int, limit: int | None) -> None:
+    free = available_memory()
+    room = free if limit is None else min(free, limit - rows)
+    if averages_bytes(n, k) > room:
+        raise MemoryLimitError(
+            f"Predictions of {n:,} examples for {k:,} classes take "
+            f"{show_bytes(averages_bytes(n, k))} of memory; {show_bytes(max(room, 0))} "
+            f"{'is free' if room == free else 'is left of the limit'}. Score fewer classes at a "
+            "time, or use a machine with more memory."
+        )
+
+
+def _doubts(averages: Averages, result: Valuation) -> list[str]:
     found = []
-    missing = int((averages.drawn.min(axis=1) == 0).sum())
+    missing = int(np.isnan(result.loo.sum(axis=1)).sum())
     if missing:
         found.append(
-            f"{missing:,} rows were never drawn for at least one class: they have no margin and "
+            f"{missing:,} examples were never drawn for some class: they have no margin and "
             "no suggested label. More runs draw more of them; the methods exact, iterative and "
             "partition predict all."
         )

@@ -75,12 +75,12 @@ class Groups:
         np.add.at(total, self.group, Y)
         return total
 
-    def torn(self, Y: Array) -> NDArray[np.bool_]:
+    def torn(self, Y: Array | NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the copies of each row contradict each other in any target: (n,)."""
         differs: NDArray[np.bool_] = np.logical_or.reduce(self.contradicts(Y), axis=1)
         return differs[self.group]
 
-    def contradicts(self, Y: Array) -> NDArray[np.bool_]:
+    def contradicts(self, Y: Array | NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the rows of a group differ in their targets: (groups, k)."""
         differs = np.zeros((len(self.members), Y.shape[1]), dtype=bool)
         copies = self.copies

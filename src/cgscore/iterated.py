@@ -15,9 +15,11 @@ from cgscore.execution.progress import Progress, Timed
 from cgscore.prepared import Prepared
 from cgscore.result import Scores
 from cgscore.solvers import iterative
+from cgscore.solvers.blocks import block_bytes
 from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
 from cgscore.solvers.cost import iterative_cost
 from cgscore.solvers.device import usable
+from cgscore.solvers.nystrom import count as landmark_count
 from cgscore.solvers.spread import spread_bytes
 
 
@@ -65,7 +67,7 @@ def score_iteratively(
     finally:
         if kept:
             kept.close()
-    notes = _doubts(found.audit)
+    notes = [*(executor.doubts() if executor else []), *_doubts(found.audit)]
     return data.result(
         dataset,
         labels,
@@ -98,8 +100,8 @@ def _storage(
                 f"memory, with the data; together they may use {show_bytes(there)}. Add workers, "
                 "or use method='partition'."
             )
-        return "cluster"
-    if device != "cpu":
+        executor.admit(8 * n * p, block_bytes(n, p, landmark_count(n)))
+    elif device != "cpu":
         usable(device)
     room = available_memory()
     if limit is not None:
@@ -112,6 +114,8 @@ def _storage(
             f"{'is free' if limit is None else 'is left of the limit'}. "
             "Use method='partition', or a machine with more memory."
         )
+    if executor:
+        return "cluster"
     if device != "cpu":
         return f"torch:{device}"
     return "memory" if kept <= room else "formed"

@@ -101,8 +101,7 @@ class Prepared:
         more: Mapping[str, Any] | None = None,
     ) -> Scores:
         """Everything users see, from the valuation of all rows; `more` are columns of the table."""
-        Y = labels.targets()
-        notes = [*notes, *self._copy_doubts(), *self._label_doubts(labels, Y)]
+        notes = [*notes, *self._copy_doubts(), *self._label_doubts(labels)]
         for note in notes:
             warnings.warn(note, CGScoreWarning, stacklevel=4)
         n, p = dataset.shape
@@ -158,9 +157,11 @@ class Prepared:
             "carries the score, later copies have 0."
         ]
 
-    def _label_doubts(self, labels: Labels, Y: Array) -> list[str]:
+    def _label_doubts(self, labels: Labels) -> list[str]:
         found = []
-        torn = np.flatnonzero(self.merged.torn(Y))
+        # classes tell as much as their k columns of targets
+        one = labels.targets() if labels.task == "regression" else labels.own[:, None]
+        torn = np.flatnonzero(self.merged.torn(one))
         if len(torn):
             found.append(
                 f"Identical rows carry different labels: {listed(torn)} (counted from 0). "

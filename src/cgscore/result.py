@@ -325,7 +325,9 @@ def score_table(
     }
     table: pd.DataFrame = pd.DataFrame(columns).assign(**more)
     if unknown.any():
-        table["predicted_label"] = table["predicted_label"].convert_dtypes().mask(unknown)
+        given = table["predicted_label"]
+        kept = given if given.dtype.kind == "f" else given.convert_dtypes()
+        table["predicted_label"] = kept.mask(unknown)
     if repeats is not None:
         first = pd.Series(ids[repeats.first], index=table.index).convert_dtypes()
         table["duplicate_of"] = first.mask(repeats.first == np.arange(len(ids)))

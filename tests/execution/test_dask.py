@@ -220,7 +220,7 @@ def test_auto_on_a_cluster(client: Client, data: Any, monkeypatch: pytest.Monkey
 def test_what_is_no_client(data: Any, client: Client) -> None:
     with pytest.raises(ClusterError, match="'here' is not a client"):
         cgscore.score(*data, method="subsample", client="here")
-    with pytest.raises(OptionError, match=r"client=.* has no effect on method='exact'"):
+    with pytest.raises(OptionError, match=r"A cluster has no effect on method='exact'"):
         cgscore.score(*data, method="exact", client=client)
 
 
@@ -248,7 +248,55 @@ def test_command_line(processes: Processes, tmp_path: Path) -> None:
     assert same(scores[0], scores[2])
 
 
+def test_the_scheduler_dies_when_all_tasks_are_done(processes: Processes, data: Any) -> None:
+    """Nothing is lost but the audit."""
+    processes.add()
+    client = processes.client(1)
+    s = cgscore.score(
+        *data,
+        method="subsample",
+        client=client,
+        progress=once(1.0, processes.scheduler.kill),
+        **OPTIONS["subsample"],
+    )
+    client.close()
+    assert s.meta["audit"] is None
+    assert "it failed" in s.meta["audit_left_out"]
+    assert s.meta["workers"]["count"] == 1
+
+
+def test_work_ends_when_the_caller_fails(client: Client, data: Any) -> None:
+    def fail(phase: str, fraction: float) -> None:
+        if fraction > 0.1:
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough") as caught:
+        cgscore.score(*data, method="subsample", ratio=1, runs=100, client=client, progress=fail)
+    assert caught.tb is not None  # held, and with it the frames that were left
+    left = client.run_on_scheduler(
+        lambda dask_scheduler: sum(str(key).startswith("cgscore") for key in dask_scheduler.tasks)
+    )
+    assert left < 10
+
+
+def test_a_checkpoint_that_auto_made_exact_goes_on(
+    client: Client, data: Any, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        s = cgscore.score(*data, client=client, checkpoint=tmp_path / "kept")
+        assert s.meta["method"] == "exact"
+    with pytest.raises(OptionError, match="client and device cannot be combined"):
+        cgscore.score(*data, client=client, device="cuda")
+
+
 def test_command_line_mistakes(tmp_path: Path) -> None:
+    missing = run("score", "sklearn:digits", "--scheduler-file", "no.json", folder=tmp_path)
+    assert missing.returncode == 2
+    assert "no.json is no scheduler file" in missing.stderr
+    (tmp_path / "empty.json").write_text("{}")
+    empty = run("score", "sklearn:digits", "--scheduler-file", "empty.json", folder=tmp_path)
+    assert empty.returncode == 2
+    assert "empty.json is no scheduler file" in empty.stderr
     wrong = run("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
     assert wrong.returncode == 2
     assert re.search(r"error: No Dask scheduler answers at nowhere", wrong.stderr)

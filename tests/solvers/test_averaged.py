@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from cgscore.data import read
 from cgscore.errors import CGScoreWarning, MemoryLimitError, OptionError, SingularKernelError
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
-from cgscore.solvers import partition, reference, subsample
+from cgscore.solvers import comparison, partition, reference, subsample
 from cgscore.solvers.averages import ESTIMATED
+from cgscore.solvers.choice import costs
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -259,10 +261,11 @@ def test_a_memory_limit_makes_smaller_blocks() -> None:
 
 
 @pytest.mark.parametrize("method", ["subsample", "partition"])
-def test_audit_is_honest(method: str) -> None:
-    options: dict[str, Any] = {"subsample": {"ratio": 2, "runs": 5}, "partition": {}}[method]
+def test_audit_is_honest(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"ratio": 2, "runs": 5}
     if method == "partition":
-        options = {"memory_limit": "3MB", "runs": 3}
+        monkeypatch.setattr(partition, "BLOCK", 600)
+        options = {"runs": 3}
     exact = cgscore.score("sklearn:digits", method="exact").table
     s = cgscore.score("sklearn:digits", method=method, **options)
     true = s.table["cg"].rank().corr(exact["cg"].rank())
@@ -273,7 +276,17 @@ def test_audit_is_honest(method: str) -> None:
 
 
 def test_audit_of_exact_scores_finds_no_error() -> None:
-    audit = cgscore.score("sklearn:digits", method="partition").meta["audit"]
+    whole = cgscore.score("sklearn:digits", method="partition")
+    assert whole.meta["audit"] is None
+    assert "nothing was drawn" in whole.meta["audit_left_out"]
+    problem = prepare(read("sklearn:digits"), ridge=0.0, task="classification", seed=0).problem
+    blocks = partition.blocks(1797, 64, 1, 1)
+    means, _ = partition.solve(problem, blocks, executor=Local(), progress=Silent())
+    audit, why = comparison.audit(
+        problem, means, 0.0, limit=None, executor=Local(), progress=Silent()
+    )
+    assert why is None
+    assert audit is not None
     for name, most in (("cg", 0.01), ("partial", 0.001), ("margin", 0.001)):
         assert audit[name]["median_error"] < most
     assert audit["rank_correlation"] > 0.9999
@@ -281,7 +294,7 @@ def test_audit_of_exact_scores_finds_no_error() -> None:
 
 def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgscore.solvers.comparison.ALLOWED", 0.0)
-    s = cgscore.score("sklearn:digits", method="partition")
+    s = cgscore.score("sklearn:digits", method="partition", memory_limit="6MB")
     assert s.meta["audit"] is None
     assert "longer than the scores" in s.meta["audit_left_out"]
     assert "audit" not in repr(s)
@@ -341,6 +354,84 @@ def test_an_interrupted_run_repeats_no_finished_task(
         cgscore.score(*uneven, **other, checkpoint=kept)
 
 
+@pytest.mark.parametrize("method", ["subsample", "partition"])
+def test_a_checkpoint_of_copies_elsewhere_is_refused(
+    method: str, uneven: Any, tmp_path: Path
+) -> None:
+    """The same rows and the same labels, but other examples are copies."""
+    X, y = uneven
+    y = np.concatenate([y, ["a", "b"]])
+    first, second = np.vstack([X, X[3], X[5]]), np.vstack([X, X[5], X[3]])
+    options: dict[str, Any] = {"method": method, "runs": 2, "checkpoint": tmp_path / "kept"}
+    cgscore.score(first, y, **options)
+    with pytest.raises(cgscore.CGScoreError, match="belongs to other work"):
+        cgscore.score(second, y, **options)
+
+
+def test_a_class_that_every_row_has(uneven: Any) -> None:
+    X = uneven[0][:20]
+    X, y = np.vstack([X, X[:5]]), np.repeat([0, 1], [20, 5])
+    exact = cgscore.score(X, y, method="exact").table
+    found = cgscore.score(X, y, method="subsample", ratio=1).table
+    assert np.isinf(found["cg"]).tolist() == np.isinf(exact["cg"]).tolist()
+    twice = np.vstack([X[:20], X[:20]])
+    torn = cgscore.score(twice, np.repeat([0, 1], 20), method="partition")
+    assert np.isinf(torn.table["cg"]).all()
+
+
+def test_the_audit_heeds_a_memory_limit() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 3
+    X = rng.standard_normal((3000, 8)) + np.eye(3, 8)[y]
+    s = cgscore.score(X, y, method="partition", runs=1, memory_limit="8MB")
+    assert s.meta["audit_left_out"] == "the kernel matrix does not fit in memory"
+
+
+def test_an_audit_that_single_precision_spoils_is_left_out() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 12))
+    X = np.vstack([X, X + 1e-5 * rng.standard_normal((300, 12))])
+    y = np.arange(600) % 3
+    s = cgscore.score(X, y, method="subsample", ratio=1, runs=2)
+    assert s.meta["audit"] is None
+    assert "failed" in s.meta["audit_left_out"] or "single" in s.meta["audit_left_out"]
+
+
+def test_costs_of_very_many_classes_are_quick(uneven: Any) -> None:
+    start = time.perf_counter()
+    found = costs(1_000_000, 10, 200_000, ratio=0.01)
+    assert found["subsample"].tasks > 10**9
+    assert time.perf_counter() - start < 1
+    with pytest.raises(OptionError, match=r"These are [\d,]+ tasks: .* Say runs=10"):
+        subsample.draws([5] * 20_000, 100_000, 10, 0.2, None)
+
+
+@pytest.mark.parametrize(("n", "k"), [(6000, 10), (1797, 3), (50, 2)])
+@pytest.mark.parametrize("ratio", [0.5, 4, 50])
+def test_costs_are_those_of_the_tasks(n: int, k: int, ratio: float) -> None:
+    n -= n % k
+    found = costs(n, 7, k, ratio=ratio, runs=None)
+    draws = subsample.draws([n // k] * k, n, 7, ratio, None)
+    assert found["subsample"].tasks == len(draws)
+    assert found["subsample"].flops == pytest.approx(sum(draw.flops for draw in draws))
+    blocks = partition.blocks(n, 7, partition.block_count(n, 7, k), None)
+    assert found["partition"].tasks == len(blocks)
+    assert found["partition"].flops == pytest.approx(sum(block.flops for block in blocks))
+
+
+def test_numbers_of_numpy_are_numbers(uneven: Any, tmp_path: Path) -> None:
+    s = cgscore.score(*uneven, method="subsample", seed=np.int64(3), runs=np.int64(2))
+    s.save(tmp_path / "a.parquet")
+    assert s.table.equals(cgscore.score(*uneven, method="subsample", seed=3, runs=2).table)
+
+
+def test_labels_that_are_whole_floats_stay_floats(uneven: Any) -> None:
+    y = np.unique(uneven[1], return_inverse=True)[1].astype(float)
+    s = cgscore.score(uneven[0], y, method="subsample", ratio=1, runs=2)
+    assert s.table["predicted_label"].dtype == np.float64
+    assert s.table["predicted_label"].isna().any()
+
+
 def test_a_checkpoint_of_another_ratio_is_refused(uneven: Any, tmp_path: Path) -> None:
     cgscore.score(*uneven, method="subsample", ratio=1, checkpoint=tmp_path / "kept")
     with pytest.raises(cgscore.CGScoreError, match=r"the ratio differs: 1\.0, now 2\.0"):
@@ -358,9 +449,9 @@ def test_rows_that_determine_each_other_are_named(uneven: Any) -> None:
             cgscore.score(X, y, method=method, ratio=4 if method == "partition" else 1e6)
     X[90, 0] += 1e-12 * np.linalg.norm(X[33])
     with pytest.warns(CGScoreWarning, match="leaves about"):
-        s = cgscore.score(X, y, method="partition")
+        s = cgscore.score(X, y, method="subsample", ratio=2)
     assert np.isfinite(s.table["cg"]).all()
-    assert "did not converge" in s.meta["audit_left_out"]  # the scores stand without it
+    assert "it failed: Conjugate" in s.meta["audit_left_out"]  # the scores stand without it
 
 
 def test_results_with_missing_predictions_are_saved(uneven: Any, tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ again. What Dask cannot mend ends in a `ClusterError` that says what happened.
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 import uuid
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,14 +23,18 @@ import scipy
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.scheduler import KilledWorker
 
-from cgscore.errors import CGScoreError, CGScoreWarning, ClusterError, MemoryLimitError
+from cgscore import __version__
+from cgscore.errors import CGScoreError, ClusterError, MemoryLimitError
 from cgscore.execution.blas import libraries
-from cgscore.execution.executor import alone
+from cgscore.execution.executor import SMALLER, alone
 from cgscore.execution.machine import show_bytes
 
 S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
+
+_GONE = "The connection to the Dask scheduler was lost."
+_AGAIN = "Start the cluster again, and run again; with a checkpoint no finished task is repeated."
 
 RETRIES = 3  # times that data are scattered again without a task finished in between
 WAIT = 30  # seconds for a scheduler or a first worker
@@ -41,15 +46,16 @@ def connected(
 ) -> Iterator[Client]:
     """A client of the cluster at an address or in a file, or of a new one of local processes."""
     if workers is not None:
-        with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
-            Client(local) as client,
-        ):
+        try:
+            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        except (OSError, RuntimeError) as error:
+            raise ClusterError(f"{workers} local workers could not be started: {error}") from error
+        with local, Client(local) as client:
             yield client
         return
     where = address or scheduler_file
     try:
-        client = Client(address, scheduler_file=scheduler_file, timeout=WAIT)
+        client = Client(address or _address_in(scheduler_file), timeout=WAIT)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"No Dask scheduler answers at {where} ({error}). Start one with `dask scheduler`, "
@@ -57,6 +63,18 @@ def connected(
         ) from error
     with client:
         yield client
+
+
+def _address_in(scheduler_file: str | None) -> str:
+    """The address in the file that a scheduler wrote."""
+    try:
+        found = json.loads(Path(str(scheduler_file)).read_text(encoding="utf-8"))
+        return str(found["address"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ClusterError(
+            f"{scheduler_file} is no scheduler file ({error!r}). `dask scheduler "
+            "--scheduler-file FILE` writes one."
+        ) from error
 
 
 @dataclass
@@ -77,9 +95,11 @@ class Cluster:
                 "Give distributed.Client('tcp://...')."
             )
         self._client = client
-        with _mended("the cluster"):
+        self._doubts: list[str] = []
+        self._last: dict[str, Any] = {}
+        with _mended("the first call"):
             client.wait_for_workers(1, timeout=WAIT)
-        self._check()
+            self._check()
 
     def workers(self) -> int:
         """Threads of all workers that are there now."""
@@ -99,14 +119,13 @@ class Cluster:
                 raise MemoryLimitError(
                     f"The worker {name} may use {show_bytes(limit)} of memory and needs "
                     f"{show_bytes(needed)}: {show_bytes(shared)} for the data and "
-                    f"{show_bytes(each)} for a task in each of its {threads} threads. Start "
-                    "workers with a larger --memory-limit or fewer --nthreads, or take a smaller "
-                    "ratio."
+                    f"{show_bytes(each)} for a task in each of its {threads} threads. {SMALLER} "
+                    "or start workers with a larger --memory-limit or fewer --nthreads."
                 )
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
-    ) -> Iterator[tuple[int, R]]:
+    ) -> Generator[tuple[int, R]]:
         """Run on the workers, earlier items first."""
         left = dict(enumerate(items))
         fruitless = 0
@@ -129,7 +148,13 @@ class Cluster:
             with _mended("a part of the kernel matrix"):
                 data = self._scattered(shared)
                 made = self._client.map(
-                    _task, items, function=function, shared=data, key=_name(), pure=False
+                    _task,
+                    items,
+                    function=function,
+                    shared=data,
+                    key=_name(),
+                    pure=False,
+                    version=__version__,
                 )
                 for future in as_completed(made, loop=self._client.loop):
                     if future.status != "finished":
@@ -166,13 +191,17 @@ class Cluster:
                 held.values = held.make()
 
     def describe(self) -> dict[str, Any]:
-        """Dask's workers."""
-        found = self._found()
-        return {"kind": "dask", "count": len(found), "threads": self.workers()}
+        """Dask's workers, as they were seen last."""
+        threads = sum(worker["nthreads"] for worker in self._last.values())
+        return {"kind": "dask", "count": len(self._last), "threads": threads}
+
+    def doubts(self) -> list[str]:
+        """Workers with other libraries."""
+        return self._doubts
 
     def _round(
         self, function: Callable[[S, T], R], shared: S, left: dict[int, T]
-    ) -> Iterator[tuple[int, R]]:
+    ) -> Generator[tuple[int, R]]:
         """Results of what is left, until nothing is or the data are lost."""
         order = sorted(left)
         with _mended("a task"):
@@ -182,6 +211,7 @@ class Cluster:
                 [left[position] for position in order],
                 function=function,
                 shared=data,
+                version=__version__,
                 key=_name(),
                 pure=False,
             )
@@ -215,8 +245,13 @@ class Cluster:
                 time.sleep(2**attempt / 4)  # the scheduler has to notice
 
     def _found(self) -> dict[str, Any]:
-        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        return workers
+        """The workers that are there now."""
+        with _mended("a look at the workers"):
+            found = self._client.scheduler_info(n_workers=-1)
+        if "workers" not in found:
+            raise ClusterError(f"{_GONE} {_AGAIN}")
+        self._last = found["workers"]
+        return self._last
 
     def _check(self) -> None:
         """Refuse workers without this version of cgscore; warn if their libraries differ."""
@@ -236,18 +271,14 @@ class Cluster:
                 )
             other = [key for key, value in ours.items() if theirs[key] != value]
             if other:
-                warnings.warn(
+                self._doubts.append(
                     f"The worker {name} differs from this machine in {', '.join(other)}: results "
-                    "may differ in their last digits from those of other workers.",
-                    CGScoreWarning,
-                    stacklevel=2,
+                    "may differ in their last digits from those of other workers."
                 )
 
 
 def environment() -> dict[str, Any]:
     """What decides the bits of a task here."""
-    from cgscore import __version__
-
     return {
         "cgscore": __version__,
         "numpy": np.__version__,
@@ -257,7 +288,12 @@ def environment() -> dict[str, Any]:
     }
 
 
-def _task(item: T, *, function: Callable[[S, T], R], shared: S) -> R:
+def _task(item: T, *, function: Callable[[S, T], R], shared: S, version: str) -> R:
+    if __version__ != version:  # it may have joined after all others were asked
+        raise ClusterError(
+            f"A worker has cgscore {__version__}, the caller {version}. Install the same version "
+            "everywhere."
+        )
     return alone(function, shared, item)
 
 
@@ -289,23 +325,20 @@ def _mended(what: str) -> Iterator[None]:
     except KilledWorker as error:
         raise ClusterError(
             f"Workers died again and again while they worked on {what}; the last was "
-            f"{error.last_worker.address}. They probably ran out of memory: start workers with a "
-            "larger --memory-limit or fewer --nthreads, or take a smaller ratio."
+            f"{error.last_worker.address}. They probably ran out of memory. {SMALLER} or start "
+            "workers with a larger --memory-limit or fewer --nthreads."
         ) from error
     except MemoryError as error:
         raise MemoryLimitError(
-            f"A worker ran out of memory on {what} ({error}). Start workers with more memory or "
-            "fewer --nthreads, or take a smaller ratio."
+            f"A worker ran out of memory on {what} ({error}). {SMALLER} or start workers with more "
+            "memory or fewer --nthreads."
         ) from error
     except CancelledError as error:
         if _reason(error).startswith("scheduler"):
-            raise ClusterError(
-                f"The connection to the Dask scheduler was lost during {what}. Start the cluster "
-                "again, and run again; with a checkpoint no finished task is repeated."
-            ) from error
+            raise ClusterError(f"{_GONE} It was busy with {what}. {_AGAIN}") from error
         raise _Forgotten(
             f"All workers that held the data died during {what}. Look at their logs; they may have "
             "too little memory. With a checkpoint a new run goes on from here."
         ) from error
-    except (OSError, TimeoutError) as error:
-        raise ClusterError(f"The Dask cluster does not answer: {error}") from error
+    except (OSError, TimeoutError, RuntimeError) as error:  # the latter from a closed client
+        raise ClusterError(f"The Dask cluster does not answer: {error}. {_AGAIN}") from error

@@ -8,7 +8,7 @@ kind of workers on one type of processor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -19,6 +19,10 @@ from cgscore.execution.machine import available_memory, cores, show_bytes
 S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+#: How users make tasks smaller.
+SMALLER = "Make tasks smaller (with ratio for subsample, memory_limit for partition),"
 
 
 class Executor(Protocol):
@@ -34,12 +38,16 @@ class Executor(Protocol):
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
-    ) -> Iterator[tuple[int, R]]:
+    ) -> Generator[tuple[int, R]]:
         """Results as they come, each with the position of its item."""
         ...
 
     def describe(self) -> dict[str, Any]:
         """What ``meta["workers"]`` says."""
+        ...
+
+    def doubts(self) -> list[str]:
+        """What a reader of results from these workers should know."""
         ...
 
 
@@ -88,14 +96,14 @@ class Local:
         if each > room:
             raise MemoryLimitError(
                 f"Each task needs {show_bytes(each)} of memory; {show_bytes(max(room, 0))} "
-                f"{'is free' if room == free else 'is left of the limit'}. Take a smaller ratio, "
-                "or a machine with more memory."
+                f"{'is free' if room == free else 'is left of the limit'}. {SMALLER} "
+                "or take a machine with more memory."
             )
         self._count = max(1, min(self._count, room // max(each, 1)))
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
-    ) -> Iterator[tuple[int, R]]:
+    ) -> Generator[tuple[int, R]]:
         """Run in threads; few results wait to be taken."""
         pool = ThreadPoolExecutor(self._count)
         running: dict[Future[R], int] = {}
@@ -117,3 +125,7 @@ class Local:
     def describe(self) -> dict[str, Any]:
         """Threads."""
         return {"kind": "threads", "count": self._count}
+
+    def doubts(self) -> list[str]:
+        """None."""
+        return []

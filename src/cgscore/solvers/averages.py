@@ -16,6 +16,11 @@ FIELDS = ("cg", "first_term", "partial", "third_term", "residual", "alpha", "d")
 ESTIMATED = FIELDS[:5]
 
 
+def averages_bytes(n: int, k: int) -> int:
+    """Memory of means: predictions summed, counted, divided and given to every example."""
+    return n * (28 * k + 8 * 16)
+
+
 class Averages:
     """Running means (Welford's) of the scores of every slot, and of all predictions.
 

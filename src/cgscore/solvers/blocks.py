@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 from scipy.linalg import blas, lapack, solve_triangular
@@ -141,9 +142,9 @@ class Bounds:
             return
         known = self._landmarks
         shared = Known(known.J, known.L, known.F[:0], known.ridge), self._rows
-        items = [(block, known.F[block]) for _, block in left]
-        for position, found in executor.map(bound_of_block, shared, items):
-            yield left[position], found
+        with closing(executor.map(bound_of_block, shared, [block for _, block in left])) as results:
+            for position, found in results:
+                yield left[position], found
 
     def _block(self, block: Index, dtype: type) -> Array | None:
         """D of a block, or None where float32 is not precise enough."""
@@ -199,12 +200,20 @@ class Bounds:
         return A
 
 
-def bound_of_block(shared: tuple[Known, UnitRows], item: tuple[Index, Matrix]) -> dict[str, Array]:
-    """The task: the bound of a block, with its rows of F, by one thread."""
-    (known, rows), (block, F) = shared, item
+def bound_of_block(shared: tuple[Known, UnitRows], block: Index) -> dict[str, Array]:
+    """The task: the bound of a block by one thread, with its rows of F formed anew."""
+    known, rows = shared
     both = np.union1d(block, known.J)
-    mine, place = rows[both], np.searchsorted(both, block)
-    whole = np.empty((len(both), len(known.J)), np.float32, order="F")
-    whole[place] = F
-    local = Known(np.searchsorted(both, known.J), known.L, whole, known.ridge)
-    return Bounds(Formed(mine, threads=1), mine, local, threads=1).one(place)
+    mine, J = rows[both], np.searchsorted(both, known.J)
+    H = Formed(mine, threads=1)
+    F = H.part(np.arange(len(both)), J)
+    F[J, np.arange(len(J))] = 0.5 + known.ridge
+    right_solve(known.L.astype(np.float32, order="F"), F)
+    bounds = Bounds(H, mine, Known(J, known.L, F, known.ridge), threads=1)
+    return bounds.one(np.searchsorted(both, block))
+
+
+def block_bytes(n: int, p: int, m: int) -> int:
+    """Memory of such a task for n rows of p numbers and m landmarks, at most in float64."""
+    b = -(-n // parts(n)) + m
+    return 16 * b**2 + 12 * b * p + 12 * b * m

@@ -92,10 +92,12 @@ def choose(
     )
 
 
-def choose_on(cluster: Holder, n: int, p: int) -> dict[str, Any]:
+def choose_on(cluster: Holder, n: int, p: int, dtype: str = "float64") -> dict[str, Any]:
     """The method that ``auto`` takes on a cluster: iterative if its workers can hold H."""
     if n <= SMALL:
         return {"method": "exact", "why": "small: the cluster is not needed"}
+    if dtype != "float64":
+        return {"method": "exact", "why": "dtype is its option; the cluster is not used"}
     if spread_bytes(n, p, cluster.workers()) <= cluster.memory():
         return {"method": "iterative", "why": "the workers can hold the kernel matrix"}
     return {"method": "partition", "why": "the kernel matrix does not fit on the workers"}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cgscore.errors import ConvergenceError, SingularKernelError
+from cgscore.errors import CGScoreError
 from cgscore.execution.executor import Executor, Holder
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
@@ -29,7 +29,10 @@ from cgscore.solvers.subset import Problem
 from cgscore.solvers.system import EXPECTED, system_of
 
 EXAMPLES = 128
-SOLVED = 1e-3  # relative residual
+FEWEST = 8  # examples from which anything can be said
+SOLVED = 1e-3  # relative residual at which a column has converged
+ROUGH = 1e-2  # relative residual in float64 above which the columns are not trusted
+LIMIT = 4 * EXPECTED  # products
 ALLOWED = 6e12
 
 
@@ -43,6 +46,7 @@ def audit(
     averages: Averages,
     flops: float,
     *,
+    limit: int | None,
     executor: Executor,
     progress: Progress,
 ) -> tuple[dict[str, Any] | None, str | None]:
@@ -53,22 +57,28 @@ def audit(
         return None, "it would take longer than the scores"
     if isinstance(executor, Holder) and spread_bytes(n, p, executor.workers()) <= executor.memory():
         storage = "cluster"
-    elif iterative.bytes_kept(n, p, slots.k) <= available_memory():
+    elif iterative.bytes_kept(n, p, slots.k) <= _room(n, p, limit):
         storage = "memory"
     else:
         return None, "the kernel matrix does not fit in memory"
     ordinary = np.flatnonzero(np.bincount(slots.row) == 1)
-    rng = np.random.default_rng([problem.seed, n])
+    rng = np.random.default_rng(problem.seed)
     known = np.sort(rng.choice(ordinary, min(EXAMPLES, len(ordinary)), replace=False))
+    if len(known) < FEWEST:
+        return None, "too few examples"
     units = np.zeros((n, len(known)))
     units[known, np.arange(len(known))] = 1.0
     try:
         system, _ = system_of(
             problem.rows, problem.ridge, storage, rng, progress, executor=executor
         )
-        x, residual, counts = system.solve(units, np.full(len(known), SOLVED), "audit")
-    except (ConvergenceError, SingularKernelError) as error:  # the scores stand without it
-        return None, str(error)
+        tolerance = np.full(len(known), SOLVED)
+        x, residual, counts = system.solve(units, tolerance, "audit", limit=LIMIT)
+    except (CGScoreError, MemoryError) as error:  # the scores stand without it
+        return None, f"it failed: {error}"
+    left = system.residual(x, units, known)
+    if left > ROUGH:
+        return None, f"single precision is not enough for it (residual {left:.1e})"
     d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual)
     classes = np.arange(slots.k)
     alpha = x.T @ slots.targets(np.arange(n), classes)
@@ -81,19 +91,26 @@ def audit(
     report: dict[str, Any] = {"examples": len(known), "iterations": int(counts.max())}
     for name, (found, exact) in pairs.items():
         there = np.isfinite(found)
-        if there.sum() < 8:
+        if there.sum() < FEWEST:
             continue
         found, exact = found[there], exact[there]
         correlation = rank_correlation(found, exact)
         key = "rank_correlation" if name == "cg" else f"rank_correlation_{name}"
         report[key] = correlation
         report[f"{key}_interval"] = _interval(correlation, len(found))
-        apart = np.abs(found - exact) / np.abs(exact)
+        known_size = np.maximum(np.abs(exact), np.finfo(np.float64).tiny)
+        apart = np.abs(found - exact) / known_size
         report[name] = {
             "median_error": float(np.median(apart)),
             "95th_percentile_error": float(np.quantile(apart, 0.95)),
         }
-    return (report, None) if "rank_correlation" in report else (None, "too few examples")
+    return report, None
+
+
+def _room(n: int, p: int, limit: int | None) -> int:
+    """Bytes that the matrix may take beside the rows."""
+    free = available_memory()
+    return free if limit is None else min(free, limit - 8 * n * p)
 
 
 def _interval(correlation: float, count: int) -> list[float]:

@@ -7,16 +7,16 @@ them needs and ``moved`` is what goes through the network; exact runs on one mac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cgscore.errors import MemoryLimitError
 from cgscore.solvers import iterative, partition, subsample
+from cgscore.solvers.averages import averages_bytes
 from cgscore.solvers.blocks import parts
 from cgscore.solvers.exact import kernel_flops
 from cgscore.solvers.plan import plan
 from cgscore.solvers.spread import spread_bytes
-from cgscore.solvers.subset import task_bytes
+from cgscore.solvers.subset import task_bytes, task_flops
 from cgscore.solvers.system import EXPECTED
 
 
@@ -66,11 +66,14 @@ def subsample_cost(
     n: int, p: int, k: int, workers: int = 1, ratio: float = 4, runs: int | None = None
 ) -> Cost:
     """The paper's estimator, for classes of one size."""
-    tasks = subsample.draws([n // k] * k, n, p, ratio, runs)
-    largest = max(tasks, key=lambda draw: draw.rows)
-    each = task_bytes(largest.rows, p, len(largest.classes))
-    results = sum(8 * draw.rows * (1 + len(draw.classes)) for draw in tasks)
-    return _tasks_cost(n, p, k, workers, sum(draw.flops for draw in tasks), each, results, tasks)
+    own = max(1, n // k)
+    size = subsample.sample_size(own, n, ratio)
+    m, columns, count = own + size, 1, k * (runs or subsample.recommended_runs(own, n, ratio))
+    if m == n:  # everybody: one task for all classes
+        columns, count = k, 1
+    each = task_bytes(m, p, columns)
+    results = count * 8 * m * (1 + columns)
+    return _tasks_cost(n, p, k, workers, count * task_flops(m, p), each, results, count)
 
 
 def partition_cost(
@@ -81,10 +84,11 @@ def partition_cost(
         count = partition.block_count(n, p, k, limit)
     except MemoryLimitError:  # then its cost says that it does not fit
         count = partition.block_count(n, p, k)
-    tasks = partition.blocks(n, p, count, runs)
-    each = task_bytes(-(-n // count), p, k)
-    results = 8 * n * (k + 1) * (tasks[-1].run + 1)
-    return _tasks_cost(n, p, k, workers, sum(block.flops for block in tasks), each, results, tasks)
+    every = 1 if count == 1 else runs or partition.RUNS
+    each = task_bytes(partition.largest(n, count, k), p, k)
+    flops = every * count * task_flops(-(-n // count), p)
+    results = 8 * n * (k + 1) * every
+    return _tasks_cost(n, p, k, workers, flops, each, results, every * count)
 
 
 def _tasks_cost(
@@ -95,14 +99,14 @@ def _tasks_cost(
     flops: float,
     each: int,
     results: int,
-    tasks: Sequence[object],
+    tasks: int,
 ) -> Cost:
-    rows, averages = 8 * n * p, n * (20 * k + 100)
+    rows, averages = 8 * n * p, averages_bytes(n, k)
     return Cost(
         flops,
         rows + averages + workers * each,
         rows + averages + each,
-        tasks=len(tasks),
+        tasks=tasks,
         worker_bytes=rows + each,
         moved=rows * workers + results,
     )

@@ -8,8 +8,10 @@ every class; each block is a problem of its own, and one factor serves all its c
   ``min(n_c, LEAST)`` rows of every class: what it lacks are guests, drawn from the other blocks,
   which take part but are scored at home only.
 - b follows from the number of classes and an explicit ``memory_limit``, never from what happens to
-  be free. d given b rows instead of n is a lower bound: scores are low by nearly the same factor
-  for everyone, and their ranks are those of the exact scores the better, the larger b is.
+  be free.
+- Scores are those of smaller data: d given b rows instead of n is a lower bound, low by nearly the
+  same factor for everyone, while residuals are larger, and CG with them. Ranks come the nearer to
+  those of the exact scores, the larger b is.
 
 Cost: ``runs 2 n b^2 / 3`` flops, linear in n, and ``4 b^2`` bytes a worker above the rows.
 """
@@ -17,6 +19,7 @@ Cost: ``runs 2 n b^2 / 3`` flops, linear in n, and ``4 b^2`` bytes a worker abov
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +32,7 @@ from cgscore.kernel import Array
 from cgscore.solvers.averages import Averages
 from cgscore.solvers.slots import Index, Slots
 from cgscore.solvers.storage import Keeper
-from cgscore.solvers.subset import Problem, Solved, solve_subset, task_bytes, task_flops
+from cgscore.solvers.subset import Problem, Solved, solve_subset, stream, task_bytes, task_flops
 from cgscore.solvers.tasks import in_order
 
 BLOCK = 10_000  # rows in a block
@@ -56,16 +59,23 @@ class Block:
 
 def block_count(n: int, p: int, k: int, limit: int | None = None) -> int:
     """Blocks for n rows of p numbers in k classes, under an explicit limit if there is one."""
-    b = min(n, max(BLOCK, SHARE * k))
-    while limit is not None and b > SMALLEST and task_bytes(b, p, k) > limit - 8 * n * p:
-        b = max(SMALLEST, b * 3 // 4)
-    if limit is not None and task_bytes(b, p, k) > limit - 8 * n * p:
+    b, smallest = min(n, max(BLOCK, SHARE * k)), min(n, max(SMALLEST, LEAST * k))
+    room = float("inf") if limit is None else limit - 8 * n * p
+    while b > smallest and task_bytes(largest(n, -(-n // b), k), p, k) > room:
+        b = max(smallest, b * 3 // 4)
+    needed = task_bytes(largest(n, -(-n // b), k), p, k)
+    if needed > room:
         raise MemoryLimitError(
-            f"Blocks of {b:,} rows and the data need {show_bytes(8 * n * p + task_bytes(b, p, k))} "
-            f"of memory; {show_bytes(limit)} is the limit. Score a sample of the examples, "
+            f"Blocks of {b:,} rows and the data need {show_bytes(8 * n * p + needed)} of memory; "
+            f"{show_bytes(limit or 0)} is the limit. Score a sample of the examples, "
             "or allow more memory."
         )
     return -(-n // b)
+
+
+def largest(n: int, count: int, k: int) -> int:
+    """Rows of a block at most, with guests of every class."""
+    return n if count == 1 else min(n, -(-n // count) + LEAST * k)
 
 
 def blocks(n: int, p: int, count: int, runs: int | None) -> list[Block]:
@@ -80,7 +90,7 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
 
     Random numbers depend on (seed, run) for the partition and (seed, run, block) for guests.
     """
-    order = np.random.default_rng([seed, block.run]).permutation(slots.rows)
+    order = stream(seed, block.run).permutation(slots.rows)
     if slots.values is not None:
         return np.sort(order[block.number :: block.count]), np.empty(0, np.intp)
     own = slots.column[np.searchsorted(slots.row, np.arange(slots.rows))]
@@ -88,7 +98,7 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
     home = np.sort(order[block.number :: block.count])
     there = np.bincount(own[home], minlength=slots.k)
     wanted = np.minimum(np.bincount(own, minlength=slots.k), LEAST)
-    rng = np.random.default_rng([seed, block.run, block.number])
+    rng = stream(seed, block.run, block.number)
     guests = [
         rng.choice(np.setdiff1d(np.flatnonzero(own == c), home), wanted[c] - there[c], False)
         for c in np.flatnonzero(there < wanted)
@@ -115,12 +125,11 @@ def solve(
     """Averages over all tasks, and complexities: of blocks, added up, on average over runs."""
     slots, classes = problem.slots, np.arange(problem.slots.k)
     n, p = problem.rows.centred.shape
-    largest = min(n, -(-n // tasks[0].count) + LEAST * slots.k)
-    executor.admit(problem.bytes, task_bytes(largest, p, slots.k))
+    executor.admit(problem.bytes, task_bytes(largest(n, tasks[0].count, slots.k), p, slots.k))
     found, complexity = Averages(slots), np.zeros(slots.k)
-    results = in_order(tasks, solve_block, problem, executor, kept, progress)
-    for block, solved in zip(tasks, results, strict=True):
-        home, _ = dealt(slots, block, problem.seed)
-        found.add(home, classes, solved)
-        complexity += np.einsum("ik,ik->k", slots.targets(home, classes), solved.alpha)
+    with closing(in_order(tasks, solve_block, problem, executor, kept, progress)) as results:
+        for block, solved in zip(tasks, results, strict=True):
+            home, _ = dealt(slots, block, problem.seed)
+            found.add(home, classes, solved)
+            complexity += np.einsum("ik,ik->k", slots.targets(home, classes), solved.alpha)
     return found, complexity / (tasks[-1].run + 1)

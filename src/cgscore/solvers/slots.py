@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cgscore.duplicates import Groups
 from cgscore.kernel import Array
 from cgscore.labels import Labels
+from cgscore.solvers.checkpoint import digest_of
 
 Index = NDArray[np.intp]
 
@@ -71,6 +72,18 @@ class Slots:
             split = np.flatnonzero(self.torn[place] == rows)
             Y[split] = self.means[place[split]][:, classes]
         return Y
+
+    def digest(self) -> str:
+        """A short name for everything here."""
+        parts = (self.row, self.column, self.torn, self.means, self.values)
+        return "-".join(digest_of(part) for part in parts if part is not None)
+
+    def contradicted(self) -> NDArray[np.bool_]:
+        """Classes of which the copies of some row say both: (k,)."""
+        if self.values is not None:
+            return np.zeros(1, dtype=bool)
+        differs: NDArray[np.bool_] = np.logical_or.reduce(np.abs(self.means) < 1, axis=0)
+        return differs
 
 
 def slots_of(groups: Groups, labels: Labels) -> tuple[Slots, Index]:

@@ -17,18 +17,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
+from cgscore.errors import OptionError
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array
 from cgscore.solvers.averages import Averages
 from cgscore.solvers.slots import Index, Slots
 from cgscore.solvers.storage import Keeper
-from cgscore.solvers.subset import Problem, Solved, solve_subset, task_bytes, task_flops
+from cgscore.solvers.subset import Problem, Solved, solve_subset, stream, task_bytes, task_flops
 from cgscore.solvers.tasks import in_order
+
+MOST = 5_000_000  # tasks that make sense
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Draw:
 
 def sample_size(own: int, n: int, ratio: float) -> int:
     """Others that are drawn for a class with `own` of n rows."""
-    return max(1, min(round(ratio * own), n - own))
+    return min(max(1, round(ratio * own)), n - own)
 
 
 def recommended_runs(own: int, n: int, ratio: float) -> int:
@@ -64,9 +68,16 @@ def draws(counts: Sequence[int], n: int, p: int, ratio: float, runs: int | None)
     full = [c for c, own in enumerate(counts) if sample_size(own, n, ratio) == n - own]
     if full:
         found.append(Draw(tuple(full), 0, None, n, task_flops(n, p)))
+    taken = set(full)
     rest = {
-        c: runs or recommended_runs(own, n, ratio) for c, own in enumerate(counts) if c not in full
+        c: runs or recommended_runs(own, n, ratio) for c, own in enumerate(counts) if c not in taken
     }
+    if sum(rest.values()) > MOST:
+        raise OptionError(
+            f"These are {sum(rest.values()):,} tasks: {len(rest):,} classes, and up to "
+            f"{max(rest.values()):,} runs of each by the paper's rule. Say runs=10, or take a "
+            "larger ratio."
+        )
     cost = {c: counts[c] + sample_size(counts[c], n, ratio) for c in rest}
     flops = {m: task_flops(m, p) for m in set(cost.values())}
     for run in range(max(rest.values(), default=0)):
@@ -85,7 +96,7 @@ def chosen(slots: Slots, draw: Draw, seed: int) -> Index:
     (c,) = draw.classes
     members = slots.members(c)
     others = np.delete(everybody, members)
-    rng = np.random.default_rng([seed, c, draw.run])
+    rng = stream(seed, c, draw.run)
     return np.sort(np.concatenate([members, rng.choice(others, draw.sample, replace=False)]))
 
 
@@ -108,10 +119,11 @@ def solve(
     largest = max(tasks, key=lambda draw: draw.rows)
     executor.admit(problem.bytes, task_bytes(largest.rows, p, len(largest.classes)))
     found, complexity, runs = Averages(slots), np.zeros(slots.k), np.zeros(slots.k)
-    results = in_order(tasks, solve_draw, problem, executor, kept, progress)
-    for draw, solved in zip(tasks, results, strict=True):
-        rows, classes = chosen(slots, draw, problem.seed), np.array(draw.classes)
-        found.add(rows, classes, solved)
-        complexity[classes] += np.einsum("ik,ik->k", slots.targets(rows, classes), solved.alpha)
-        runs[classes] += 1
+    with closing(in_order(tasks, solve_draw, problem, executor, kept, progress)) as results:
+        for draw, solved in zip(tasks, results, strict=True):
+            rows, classes = chosen(slots, draw, problem.seed), np.array(draw.classes)
+            found.add(rows, classes, solved)
+            Y = slots.targets(rows, classes)
+            complexity[classes] += np.einsum("ik,ik->k", Y, solved.alpha)
+            runs[classes] += 1
     return found, complexity / runs

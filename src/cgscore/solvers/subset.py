@@ -61,6 +61,11 @@ class Solved:
         return Solved(self.alpha[some], self.d[some], self.condition)
 
 
+def stream(seed: int, *key: int) -> np.random.Generator:
+    """Random numbers of a seed and a key, and of no other pair of them."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
 def task_bytes(m: int, p: int, c: int) -> int:
     """Memory of a task: panels and a strip, its rows, and right-hand sides."""
     return plan(m, p).in_memory + 8 * m * (p + 4 * c)

@@ -73,7 +73,9 @@ class System:
         image = self.H.product(V)
         return image + np.float32(self.ridge) * V if self.ridge else image
 
-    def solve(self, B: Array, tolerance: Array, name: str) -> tuple[Array, Array, Array]:
+    def solve(
+        self, B: Array, tolerance: Array, name: str, limit: int = LIMIT
+    ) -> tuple[Array, Array, Array]:
         """Solutions and residuals for the columns of B, `WIDTH` at a time, and iterations."""
         n, m = B.shape
         X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
@@ -85,7 +87,7 @@ class System:
                     self.precondition,
                     np.array(B[:, part].T, np.float32, order="F"),
                     tolerance[part],
-                    LIMIT,
+                    limit,
                     _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start)),
                     self.kept,
                     f"{name}-{start // WIDTH}",

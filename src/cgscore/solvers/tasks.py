@@ -6,7 +6,8 @@ Finished tasks are given to a keeper as they come; those it has are not done aga
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
 from typing import Protocol, TypeVar
 
 from cgscore.execution.executor import Executor
@@ -39,13 +40,15 @@ def in_order(
     executor: Executor,
     kept: Keeper | None,
     progress: Progress,
-) -> Iterator[Solved]:
+) -> Generator[Solved]:
     """Results in the order of the tasks.
 
-    Those that come early wait in memory, or on disk if they are kept there.
+    Those that come early wait in memory, or on disk if they are kept there. Closing the generator
+    ends what still runs.
     """
     ready: dict[int, Solved | None] = {}  # None: to be loaded
-    with progress.phase("tasks", sum(task.flops for task in tasks)) as advance:
+    with ExitStack() as stack:
+        advance = stack.enter_context(progress.phase("tasks", sum(task.flops for task in tasks)))
         if kept:
             for number, task in enumerate(tasks):
                 if kept.load(task.name) is not None:
@@ -54,6 +57,7 @@ def in_order(
         left = [number for number in range(len(tasks)) if number not in ready]
         done, start, following = len(ready), time.perf_counter(), 0
         results = executor.map(function, problem, [tasks[number] for number in left])
+        stack.callback(results.close)
         while following < len(tasks):
             while following in ready:
                 yield _taken(ready.pop(following), kept, tasks[following].name)
@@ -69,8 +73,7 @@ def in_order(
                 ready[number] = None if number != following else solved
             done += 1
             rate = (done - len(tasks) + len(left)) / (time.perf_counter() - start)
-            count = executor.workers()
-            note = f"{done:,} of {len(tasks):,} tasks, {rate:.2g}/s, {count} workers"
+            note = f"{done:,} of {len(tasks):,} tasks, {rate:.2g}/s, {executor.workers()} workers"
             advance(task.flops, note=note)
 
 
