@@ -419,6 +419,13 @@ def test_costs_are_those_of_the_tasks(n: int, k: int, ratio: float) -> None:
     assert found["partition"].flops == pytest.approx(sum(block.flops for block in blocks))
 
 
+def test_time_is_counted_in_rounds_of_tasks() -> None:
+    one, two, three = (costs(20_000, 5, 2, workers=w, runs=1)["partition"] for w in (1, 2, 3))
+    assert one.tasks == 2
+    assert one.seconds(1e9) == pytest.approx(two.seconds(2e9) * 2)
+    assert three.seconds(3e9) == pytest.approx(two.seconds(2e9))  # the third has nothing to do
+
+
 def test_numbers_of_numpy_are_numbers(uneven: Any, tmp_path: Path) -> None:
     s = cgscore.score(*uneven, method="subsample", seed=np.int64(3), runs=np.int64(2))
     s.save(tmp_path / "a.parquet")

@@ -37,10 +37,17 @@ class Cost:
     tasks: int = 1
     worker_bytes: int = 0
     moved: int = 0
+    workers: int | None = None
 
     def seconds(self, rate: float) -> float:
-        """Estimated time at `rate` floating-point operations per second."""
-        return self.flops * (1 + self.overhead) / rate
+        """Estimated time at `rate` floating-point operations per second of all workers together.
+
+        Tasks are done in rounds, one for each of the `workers`; what is no such task uses all.
+        """
+        idle = 1.0
+        if self.workers:
+            idle = -(-self.tasks // self.workers) * self.workers / self.tasks
+        return self.flops * (1 + self.overhead) * idle / rate
 
 
 def exact_cost(n: int, p: int, limit: int | None = None) -> Cost:
@@ -104,9 +111,10 @@ def _tasks_cost(
     rows, averages = 8 * n * p, averages_bytes(n, k)
     return Cost(
         flops,
-        rows + averages + workers * each,
+        rows + averages + min(workers, tasks) * each,
         rows + averages + each,
         tasks=tasks,
         worker_bytes=rows + each,
         moved=rows * workers + results,
+        workers=workers,
     )
