@@ -17,10 +17,12 @@ from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
 from cgscore.factored import Factor
 from cgscore.iterated import score_iteratively
-from cgscore.labels import TASKS, as_labels
+from cgscore.kernel import unit_rows
+from cgscore.labels import TASKS, Labels, as_labels
 from cgscore.result import Scores
 from cgscore.solvers.checkpoint import method_in
 from cgscore.solvers.choice import choose, choose_on
+from cgscore.solvers.ridge import least_error, sampled
 
 CHOICES = {
     "method": ("auto", "exact", "iterative", "subsample", "partition"),
@@ -53,7 +55,7 @@ def score(
     y: ArrayLike | None = None,
     *,
     method: str = "auto",
-    ridge: float = 0.0,
+    ridge: float | str = 0.0,
     ratio: float = 4,
     runs: int | None = None,
     target: float | None = None,
@@ -82,8 +84,9 @@ def score(
         estimator: each class against random samples of the others. ``partition`` scores random
         blocks, for data that fit nowhere else. ``auto`` takes ``exact`` where that takes a minute
         or so, ``iterative`` where it is cheaper and fits, and ``partition`` where neither does.
-    ridge : float
-        Added to the diagonal of the kernel matrix. 0 is the paper's score.
+    ridge : float or "auto"
+        Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
+        with the least leave-one-out error on a sample, which finds wrong labels best.
     target : float, optional
         For ``iterative``: the rank correlation with the exact score that the audit must show;
         stronger settings are taken until it does.
@@ -141,6 +144,7 @@ def score(
         raise OptionError("client and device cannot be combined: give one of them.")
     dataset, labels = _labelled(data, y)
     classes = as_labels(labels, len(dataset), task).classes  # a mistake shows before the long work
+    ridge, chosen = _settled_ridge(ridge, dataset, task, seed)
     choice: dict[str, Any] | None = None
     begun = method_in(Path(checkpoint)) if checkpoint is not None else None
     if method == "auto" and begun in _HEEDS:  # an interrupted run goes on with what it chose
@@ -211,14 +215,29 @@ def score(
             scores = made.score(task=task)
         finally:
             made.close()
-    scores.meta |= {"seed": seed, "choice": choice}
+    scores.meta |= {"seed": seed, "choice": choice, "ridge_choice": chosen}
     return scores
+
+
+def _settled_ridge(
+    ridge: float | str, dataset: Dataset, task: str, seed: int
+) -> tuple[float, dict[str, Any] | None]:
+    """The ridge as a number, and how it was found if that was asked for."""
+    if not isinstance(ridge, str):
+        return float(ridge), None
+    if dataset.y is None:
+        raise LabelError("ridge='auto' needs labels: give y, one label per example.")
+    labels = as_labels(dataset.y, len(dataset), task)
+    some = sampled(len(dataset), seed)
+    part = Labels(labels.values[some], labels.classes, labels.own[some])
+    found = least_error(unit_rows(dataset.X[some]), part.targets())
+    return found.ridge, vars(found).copy()
 
 
 def factor(
     X: Any,
     *,
-    ridge: float = 0.0,
+    ridge: float | str = 0.0,
     dtype: str = "float64",
     memory_limit: int | float | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -230,9 +249,10 @@ def factor(
     Parameters are those of `score`.
     """
     check_options(ridge=ridge, dtype=dtype, duplicates=duplicates)
+    dataset = read(X)
     return Factor(
-        read(X),
-        ridge=ridge,
+        dataset,
+        ridge=_settled_ridge(ridge, dataset, "classification", 0)[0],
         duplicates=duplicates,
         memory_limit=memory_limit,
         progress=reporter(progress),
@@ -247,9 +267,13 @@ def check_options(*, ridge: object = 0.0, **choices: str) -> None:
         if value not in CHOICES[name]:
             known = ", ".join(CHOICES[name])
             raise OptionError(f"{name}={value!r} is not known. Choose one of: {known}.")
+    if ridge == "auto":
+        return
     number = float(ridge) if isinstance(ridge, Real) and not isinstance(ridge, bool) else -1.0
     if not 0 <= number < float("inf"):
-        raise OptionError(f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger.")
+        raise OptionError(
+            f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger, or 'auto'."
+        )
 
 
 def check_numbers(*, ratio: object, runs: object, seed: object) -> None:

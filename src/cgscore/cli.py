@@ -257,8 +257,12 @@ def score(
         typer.Option("--target", help="Rank correlation that an iterative run must show."),
     ] = None,
     ridge: Annotated[
-        float, typer.Option("--ridge", help="Added to the kernel's diagonal; 0 is the paper's.")
-    ] = 0.0,
+        str,
+        typer.Option(
+            "--ridge",
+            help="Added to the kernel's diagonal; 0 is the paper's, auto finds wrong labels best.",
+        ),
+    ] = "0",
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
     task: Annotated[
@@ -302,7 +306,8 @@ def score(
     from cgscore.api import check_numbers, check_options
 
     _refuse_output(output, source, labels)
-    check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
+    strength = _ridge(ridge)
+    check_options(method=method, ridge=strength, task=task, dtype=dtype, duplicates=duplicates)
     check_numbers(ratio=ratio, runs=runs, seed=seed)
     _refuse_clusters(cluster, scheduler_file, workers)
     dataset = cgscore.read(
@@ -333,7 +338,7 @@ def score(
         scores = cgscore.score(
             dataset,
             method=method,
-            ridge=ridge,
+            ridge=strength,
             target=target,
             ratio=ratio,
             runs=runs,
@@ -365,6 +370,207 @@ def score(
         )
     console.print()
     _print_findings(console, scores)
+
+
+def _ridge(text: str) -> float | str:
+    """A number, or what was given."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@app.command()
+@_guarded
+def issues(
+    source: Annotated[
+        str, typer.Argument(help="A result of `cgscore score`, or a source as for score.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write all verdicts: .csv or .parquet.")
+    ] = None,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Show the most similar examples of both classes, and shares."),
+    ] = False,
+    data: Annotated[
+        str | None, typer.Option("--source", help="The scored data, for --why [the saved source].")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            help="What decides: posterior, margin, or the paper's cg, partial or sign.",
+        ),
+    ] = "posterior",
+    expected_noise: Annotated[
+        float | None,
+        typer.Option("--expected-noise", help="Flag this share (below 1) or number of labels."),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option("--precision", help="Flag as many as keep this share expected to be wrong."),
+    ] = None,
+    count: Annotated[int, typer.Option("--show", min=0, help="Suspects shown.")] = WORST,
+    labels: LabelsOption = None,
+    label_column: LabelColumnOption = None,
+    image_column: ImageColumnOption = None,
+    id_column: IdColumnOption = None,
+    split: SplitOption = None,
+    resize: ResizeOption = None,
+    skip_bad: SkipBadOption = False,
+    preprocess: PreprocessOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Say which labels are probably wrong, worst first."""
+    import cgscore
+
+    if output is not None:
+        _refuse_output(output, source, labels, data)
+    options = {
+        "labels": labels,
+        "label_column": label_column,
+        "image_column": image_column,
+        "id_column": id_column,
+        "split": split,
+        "resize": resize,
+        "skip_bad": skip_bad,
+        "preprocess": preprocess,
+    }
+    with _warnings_aside():
+        if _is_result(source):
+            scores = cgscore.load(source)
+        else:
+            scores = cgscore.score(cgscore.read(source, **options), ridge="auto")  # type: ignore[arg-type]
+    found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
+    if output is not None:
+        _write_table(found.reset_index(), output)
+    suspects = found[found["is_label_issue"]].sort_values("label_score", kind="stable")
+    told, note = _why(scores, found, suspects.head(count), data) if why else (None, None)
+    if as_json:
+        _print_json(
+            {
+                "output": None if output is None else str(output),
+                "suspects": len(suspects),
+                **{str(key): value for key, value in found.attrs.items()},
+                "ridge": scores.meta["ridge"],
+                "worst": suspects.head(count).reset_index().to_dict("records"),
+                "why": None if told is None else told.to_dict("records"),
+                "note": note,
+            }
+        )
+        return
+    _print_issues(_console(), scores, found, suspects.head(count), told)
+    if note is not None:
+        _complain(f"note: {note}")
+    if output is not None:
+        print(f"Written:  {_one_line(str(output))}, {len(found):,} rows")
+
+
+def _is_result(path: str) -> bool:
+    """Whether a file is a saved result; other Parquet files are sources."""
+    if not (path.lower().endswith(".parquet") and Path(path).is_file()):
+        return False
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return b"cgscore" in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError):
+        return True  # then reading it says what is wrong
+
+
+def _write_table(table: pd.DataFrame, output: Path) -> None:
+    from cgscore.result import replace_file
+
+    table.attrs = {}
+    if output.suffix.lower() == ".csv":
+        replace_file(output, lambda file: table.to_csv(file, index=False))
+    else:
+        replace_file(output, lambda file: table.to_parquet(file, index=False))
+
+
+def _why(
+    scores: Scores, found: pd.DataFrame, suspects: pd.DataFrame, data: str | None
+) -> tuple[pd.DataFrame | None, str | None]:
+    """Neighbours of suspects, or why there are none."""
+    import numpy as np
+
+    from cgscore.execution.progress import reporter
+    from cgscore.why import neighbours
+
+    try:
+        dataset = scores.data(data)
+    except CGScoreError as error:
+        if data is not None:
+            raise
+        return None, f"neighbours are left out: {error} Say where the data are: --source"
+    places = dict(zip(found.index.tolist(), range(len(found)), strict=True))
+    suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
+    told = neighbours(
+        dataset,
+        scores.own(),
+        [places[name] for name in suspects.index.tolist()],
+        suggested.tolist(),
+        ridge=scores.meta["ridge"],
+        progress=reporter(None),
+    )
+    return told, None
+
+
+def _print_issues(
+    console: Console,
+    scores: Scores,
+    found: pd.DataFrame,
+    suspects: pd.DataFrame,
+    told: pd.DataFrame | None,
+) -> None:
+    from rich.table import Table
+
+    attrs = found.attrs
+    low, high = attrs["interval"]
+    marked = int(found["is_label_issue"].sum())
+    console.print(
+        f"About {attrs['estimated_wrong']:,.0f} of {len(found):,} labels look wrong (95 %: "
+        f"{low:,.0f} to {high:,.0f}); {marked:,} are flagged (by {attrs['by']}, ridge "
+        f"{scores.meta['ridge']:.3g})."
+    )
+    kinds = found["kind"].value_counts()
+    others = [f"{n:,} {kind}" for kind, n in kinds.items() if kind not in ("", "wrong label")]
+    if others:
+        console.print(f"Also: {', '.join(others)}.")
+    if attrs["hint"]:
+        console.print(attrs["hint"], soft_wrap=True)
+    if not len(suspects):
+        return
+    names = scores.meta["class_names"]
+    called = dict(zip(scores.classes.tolist(), names or scores.classes.tolist(), strict=True))
+    console.print("The worst:")
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("id", "given", "suggested", "sure", "runner-up", "CG"):
+        drawn.add_column(name, justify="right" if name in ("sure", "CG") else "left", no_wrap=True)
+    if told is not None:
+        drawn.add_column("like the given / like the suggested (share)", no_wrap=True)
+    for label, row in suspects.iterrows():
+        cells = [
+            shown(label),
+            *(shown(called.get(row[key], row[key])) for key in ("given_label", "predicted_label")),
+            f"{row['confidence']:.0%}",
+            shown(called.get(row["runner_up"], row["runner_up"])),
+            f"{row['cg']:.2f}",
+        ]
+        if told is not None:
+            mine = told[told["id"] == label]
+            sides = [
+                ", ".join(
+                    f"{shown(near)} ({share:.1%})"
+                    for near, share in zip(part["neighbour"], part["share"], strict=True)
+                )
+                for part in (mine[mine["side"] == side] for side in ("given", "suggested"))
+            ]
+            cells.append(" / ".join(sides))
+        drawn.add_row(*cells)
+    console.print(drawn)
 
 
 def _use_of(method: str) -> str:

@@ -28,6 +28,7 @@ from cgscore.scores import (
     margin,
     predicted,
 )
+from cgscore.troubles import issue_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +87,57 @@ class Scores:
     def __len__(self) -> int:
         return len(self.table)
 
+    def label_issues(
+        self,
+        *,
+        by: str = "posterior",
+        expected_noise: float | None = None,
+        precision: float | None = None,
+    ) -> pd.DataFrame:
+        """Which labels are wrong, and what they should be.
+
+        Parameters
+        ----------
+        by : {"posterior", "margin", "cg", "partial", "sign"}
+            What decides. ``posterior``: the probability that the label is right, with rates of
+            noise estimated from the data (`cgscore.issues`). ``margin``: the leave-one-out
+            prediction differs. The others are the paper's: the highest CG, the highest partial
+            score, and ``sign``, its rule that a positive partial score means a wrong label.
+        expected_noise : float, optional
+            Flag the worst of this share (below 1) or number, instead of what is more likely wrong
+            than right.
+        precision : float, optional
+            Flag as many of the worst as keeps this share of them expected to be wrong.
+
+        Returns
+        -------
+        DataFrame
+            All examples in input order, indexed by id: ``is_label_issue``; ``label_score``, the
+            probability that the label is right (for other detectors the share of examples that are
+            more suspicious); ``given_label``; ``predicted_label``, the most probable class, all
+            considered; ``confidence`` in it; ``runner_up``; ``kind`` of trouble: wrong label,
+            conflicting duplicates, ambiguous, atypical, alone in its class; ``cg``; ``margin``.
+            ``attrs`` has the estimated number of wrong labels with its 95 % interval, by class, and
+            the matrix of given against true classes.
+        """
+        if not len(self.classes):
+            raise OptionError("label_issues is for classes; these scores are of a regression.")
+        return issue_table(
+            self.table,
+            self.loo,
+            self.classes,
+            self.own(),
+            ridge=self.meta["ridge"],
+            by=by,
+            expected_noise=expected_noise,
+            precision=precision,
+        )
+
+    def own(self) -> NDArray[np.intp]:
+        """For every example the position of its class in `classes`."""
+        given = self.table["given_label"].to_numpy()
+        return np.searchsorted(self.classes, given).astype(np.intp)
+
     def extra(self, *names: str, eta: float = 1.0, data: Any = None) -> pd.DataFrame:
         """The paper's other quantities, computed on request.
 
@@ -120,15 +172,21 @@ class Scores:
                 raise OptionError(f"eta={eta!r} makes no sense. Expected a positive step size.")
             found["accumulated_error"] = self.alpha / eta
         if "cg_prime" in names or "cg_approx" in names:
-            y, Hy = self._kernel_times_targets(self._data(data))
+            y, Hy = self._kernel_times_targets(self.data(data))
             found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy), cg_approx(y, Hy)
         extras: pd.DataFrame = pd.DataFrame(
             {name: found[name] for name in names}, index=self.table.index
         )
         return extras
 
-    def _data(self, data: Any) -> Dataset:
-        """The scored data: in memory, as given, or read again from the saved source."""
+    def data(self, data: Any = None) -> Dataset:
+        """The scored data: as given, in memory, or read again from the saved source.
+
+        Raises
+        ------
+        OptionError
+            They are not there, or are not what was scored.
+        """
         # without what it remembers, so that data changed in place are noticed
         dataset = None if self._dataset is None else dataclasses.replace(self._dataset)
         if data is not None:
@@ -176,7 +234,7 @@ class Scores:
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV, with all digits."""
-        _replace(Path(path), lambda file: self.table.to_csv(file, index=False))
+        replace_file(Path(path), lambda file: self.table.to_csv(file, index=False))
 
     def save(self, path: str | Path) -> None:
         """Write table, leave-one-out predictions, d and metadata to one Parquet file.
@@ -205,7 +263,7 @@ class Scores:
         arrow = arrow.replace_schema_metadata(
             {**(arrow.schema.metadata or {}), _KEY: json.dumps(document).encode()}
         )
-        _replace(Path(path), lambda file: pq.write_table(arrow, file, compression="zstd"))
+        replace_file(Path(path), lambda file: pq.write_table(arrow, file, compression="zstd"))
 
     def __repr__(self) -> str:
         lines = [self._headline(), f"  {self._spread()}"]
@@ -359,7 +417,7 @@ def _histogram(cg: Array, bars: int = 40, width: int = 320, height: int = 60) ->
     )
 
 
-def _replace(path: Path, write: Callable[[Any], object]) -> None:
+def replace_file(path: Path, write: Callable[[Any], object]) -> None:
     """Write a file beside its final name, then rename it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

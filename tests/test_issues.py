@@ -1,0 +1,299 @@
+"""Which labels are wrong: estimates of noise, decisions, kinds of trouble, neighbours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import cgscore
+from cgscore import issues
+from cgscore.errors import OptionError
+from cgscore.execution.progress import Silent
+from cgscore.scores import class_targets
+from cgscore.solvers import ridge as ridges
+from cgscore.why import neighbours
+
+pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+
+
+def flipped(y: Any, share: float, k: int, seed: int = 0, step: int | None = None) -> Any:
+    """Labels of which a share goes to other classes at random, or `step` classes on."""
+    rng = np.random.default_rng(seed)
+    z = y.copy()
+    for c in range(k):
+        wrong = rng.permutation(np.flatnonzero(y == c))[: round(share * (y == c).sum())]
+        z[wrong] = (c + (step or rng.integers(1, k, len(wrong)))) % k
+    return z
+
+
+def f1(wrong: Any, marked: Any) -> float:
+    return float(2 * (wrong & marked).sum() / (wrong.sum() + marked.sum()))
+
+
+def auroc(wrong: Any, right: Any) -> float:
+    ranks = right.argsort().argsort()
+    low, n = wrong.sum(), len(wrong)
+    return float(1 - (ranks[wrong].sum() - low * (low - 1) / 2) / (low * (n - low)))
+
+
+def predictions(y: Any, z: Any, k: int, seed: int = 1) -> Any:
+    """Something like leave-one-out predictions: the mean target of the noisy class, and spread."""
+    rng = np.random.default_rng(seed)
+    T = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
+    hard = rng.random(len(y)) < 0.1
+    mix = np.where(hard, 0.55, 1.0)[:, None]
+    other = rng.integers(0, k, len(y))
+    clean = mix * np.eye(k)[y] + (1 - mix) * np.eye(k)[other]
+    return 2 * clean @ T - 1 + 0.15 * rng.standard_normal((len(y), k))
+
+
+@pytest.mark.parametrize(("share", "step"), [(0.05, None), (0.2, None), (0.3, 1), (0.0, None)])
+def test_the_noise_is_estimated(share: float, step: int | None) -> None:
+    k = 6
+    y = np.arange(6000) % k
+    z = flipped(y, share, k, step=step)
+    F = predictions(y, z, k)
+    noise = issues.estimate_noise(F, z)
+    np.testing.assert_allclose(noise.T.sum(axis=1), 1)
+    truth = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
+    assert np.abs(noise.T - truth).max() < 0.04
+    verdicts = issues.judge(F, z, noise)
+    expected, low, high = issues.interval(verdicts.right, noise)
+    assert low <= (y != z).sum() <= high
+    assert expected == pytest.approx(verdicts.wrong_by_class.sum())
+    if share:
+        assert f1(y != z, issues.flagged(verdicts.right)) > 0.85
+        assert auroc(y != z, verdicts.right) > 0.97
+
+
+def test_posteriors_against_a_plain_loop() -> None:
+    rng = np.random.default_rng(0)
+    F, own = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
+    T = rng.dirichlet(np.ones(3), 3)
+    found = issues.judge(F, own, issues.Noise(T, 2.5, 10))
+    for i in range(40):
+        q = np.exp(2.5 * F[i]) / np.exp(2.5 * F[i]).sum()
+        posterior = q * T[:, own[i]] / (q @ T[:, own[i]])
+        assert found.right[i] == pytest.approx(posterior[own[i]])
+        order = np.argsort(-posterior)
+        assert (found.best[i], found.second[i]) == (order[0], order[1])
+        assert found.sure[i] == pytest.approx(posterior.max())
+
+
+def test_options_for_fewer_and_more() -> None:
+    right = np.array([0.9, 0.05, 0.4, 0.99, 0.3, 0.6])
+    assert issues.flagged(right).tolist() == [False, True, True, False, True, False]
+    assert np.flatnonzero(issues.flagged(right, expected_noise=2)).tolist() == [1, 4]
+    assert np.flatnonzero(issues.flagged(right, expected_noise=0.34)).tolist() == [1, 4]
+    assert np.flatnonzero(issues.flagged(right, precision=0.9)).tolist() == [1]
+    assert np.flatnonzero(issues.flagged(right, precision=0.75)).tolist() == [1, 2, 4]
+    assert not issues.flagged(right, precision=0.99).any()
+
+
+@pytest.fixture(scope="module")
+def noisy() -> Any:
+    """Digits with a twentieth of the labels flipped, scored with the automatic ridge."""
+    X, y = load_digits(return_X_y=True)
+    z = flipped(y, 0.05, 10)
+    return X, y, z, cgscore.score(X, z, ridge="auto")
+
+
+def test_wrong_labels_of_digits(noisy: Any) -> None:
+    X, y, z, s = noisy
+    found = s.label_issues()
+    assert found.index.tolist() == list(range(len(X)))
+    assert found.columns.tolist()[:4] == [
+        "is_label_issue",
+        "label_score",
+        "given_label",
+        "predicted_label",
+    ]
+    marked = found["is_label_issue"].to_numpy()
+    assert f1(y != z, marked) > 0.95
+    assert (found["predicted_label"][marked] != found["given_label"][marked]).all()
+    assert np.mean(found["predicted_label"][marked & (y != z)] == y[marked & (y != z)]) > 0.97
+    low, high = found.attrs["interval"]
+    assert low <= (y != z).sum() <= high
+    assert found.attrs["hint"] is None
+    assert found["label_score"].between(0, 1).all()
+    assert (found["kind"][marked] == "wrong label").all()
+    assert 0 < (found["kind"] == "atypical").sum() < 100
+
+
+def test_a_result_of_ridge_0_comes_with_a_hint(noisy: Any) -> None:
+    X, _, z, _ = noisy
+    assert 'ridge="auto"' in cgscore.score(X, z).label_issues().attrs["hint"]
+
+
+def test_the_papers_detectors(noisy: Any) -> None:
+    _, y, z, s = noisy
+    sign = s.label_issues(by="sign")
+    assert (sign["is_label_issue"].to_numpy() == (s.table["partial"] > 0).to_numpy()).all()
+    margin = s.label_issues(by="margin")["is_label_issue"].to_numpy()
+    assert (margin == (s.table["margin"] < 0).to_numpy()).all()
+    for name in ("cg", "partial"):
+        found = s.label_issues(by=name, expected_noise=0.05)
+        assert found["is_label_issue"].sum() == round(0.05 * len(y))
+        worst = set(s.table[name].nlargest(90).index)
+        assert set(np.flatnonzero(found["is_label_issue"])) == worst
+        assert auroc(y != z, found["label_score"].to_numpy()) > 0.95
+    with pytest.raises(OptionError, match="by='guess' is not known"):
+        s.label_issues(by="guess")
+    with pytest.raises(OptionError, match="not both"):
+        s.label_issues(expected_noise=5, precision=0.9)
+    with pytest.raises(OptionError, match="precision= needs probabilities"):
+        s.label_issues(by="cg", precision=0.9)
+
+
+def test_verdicts_from_a_saved_result(noisy: Any, tmp_path: Path) -> None:
+    s = noisy[3]
+    s.save(tmp_path / "s.parquet")
+    again = cgscore.load(tmp_path / "s.parquet").label_issues()
+    assert again.equals(s.label_issues())
+    assert cgscore.load(tmp_path / "s.parquet").meta["ridge_choice"] == s.meta["ridge_choice"]
+
+
+def test_labels_that_are_text_and_predictions_that_are_missing() -> None:
+    X, y = load_digits(return_X_y=True)
+    names = np.array([f"digit {c}" for c in y])
+    names[:5] = "digit 9"
+    s = cgscore.score(X, names, method="subsample", ratio=2, runs=4, ridge=0.1)
+    found = s.label_issues()
+    missing = s.table["margin"].isna().to_numpy()
+    assert 0 < missing.sum() < len(X)
+    assert found["label_score"].isna().to_numpy().tolist() == missing.tolist()
+    assert not found["is_label_issue"][missing].any()
+    assert found["predicted_label"][missing].isna().all()
+    seen = ~missing[:5]
+    assert (found["predicted_label"][:5][seen] != "digit 9").all()
+
+
+def test_kinds_of_trouble() -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1, 2], 60)
+    X = rng.standard_normal((180, 10)) + 4 * np.eye(3, 10)[y]
+    X[10], y[11] = X[70], 3  # a conflict of classes 0 and 1; a class of one example
+    found = cgscore.score(X, y).label_issues()["kind"]
+    assert found[10] == found[70] == "conflicting duplicates"
+    assert found[11] == "alone in its class"
+
+
+def blobs(counts: Any, apart: float = 5.0, p: int = 20) -> Any:
+    rng = np.random.default_rng(4)
+    y = np.repeat(np.arange(len(counts)), counts)
+    return rng.standard_normal((len(y), p)) + apart * rng.standard_normal((len(counts), p))[y], y
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "least"),
+    [
+        ([1000, 10], 0.05, 0.6),  # 1:100
+        ([400, 400, 3], 0.1, 0.8),  # a class of three
+        ([300, 300], 0.2, 0.9),  # two classes
+        ([100] * 8, 0.5, 0.9),
+        ([150] * 8, 0.8, 0.75),
+    ],
+)
+def test_hard_cases(counts: Any, share: float, least: float) -> None:
+    X, y = blobs(counts)
+    z = flipped(y, share, len(counts))
+    found = cgscore.score(X, z, ridge="auto").label_issues()
+    assert f1(y != z, found["is_label_issue"].to_numpy()) > least
+
+
+def test_a_thousand_classes() -> None:
+    X, y = blobs([4] * 1000, p=40)
+    z = flipped(y, 0.25, 1000)
+    found = cgscore.score(X, z, ridge="auto").label_issues()
+    assert f1(y != z, found["is_label_issue"].to_numpy()) > 0.9
+
+
+def test_regressions_have_no_label_issues(noisy: Any) -> None:
+    s = cgscore.score(noisy[0][:50], noisy[0][:50, 10], task="regression", ridge="auto")
+    assert s.meta["ridge"] > 0
+    with pytest.raises(OptionError, match="for classes"):
+        s.label_issues()
+
+
+def test_the_automatic_ridge_has_the_least_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs([80, 80, 80], apart=1.0)
+    monkeypatch.setattr(ridges, "CANDIDATES", 10.0 ** np.linspace(-3, 1, 9))
+    found = ridges.least_error(cgscore.kernel.unit_rows(X), class_targets(y, 3))
+    errors = []
+    for ridge in ridges.CANDIDATES:
+        s = cgscore.score(X, y, ridge=float(ridge))
+        errors.append(np.mean((class_targets(y, 3) - s.loo) ** 2))
+    assert found.ridge == ridges.CANDIDATES[int(np.argmin(errors))]
+    assert found.error == pytest.approx(min(errors), rel=1e-8)
+    assert found.error_without == pytest.approx(errors[0], rel=1e-8)
+    s = cgscore.score(X, y, ridge="auto", method="partition")
+    assert s.meta["ridge"] == found.ridge
+    assert s.meta["ridge_choice"]["examples"] == 240
+    with pytest.raises(OptionError, match="'auto'"):
+        cgscore.score(X, y, ridge="some")
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
+    X, y = blobs([40, 40, 40], apart=1.0)
+    y[7] = 1
+    X[9] = X[8]  # a copy
+    s = cgscore.score(X, y, ridge=ridge)
+    told = neighbours(s.data(), s.own(), [7], [0], ridge=ridge, progress=Silent())
+    assert told["side"].tolist() == ["given"] * 3 + ["suggested"] * 3
+    rows = np.delete(np.arange(120), 9) if ridge == 0 else np.arange(120)
+    inverse = np.linalg.inv(cgscore.gram(X[rows]) + ridge * np.eye(len(rows)))
+    weight = -inverse[7] / inverse[7, 7]
+    weight[7] = 0
+    prediction = weight @ class_targets(y[rows], 3)
+    np.testing.assert_allclose(prediction, s.loo[7], rtol=1e-6)
+    share = np.maximum(weight, 0) / np.maximum(weight, 0).sum()
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for _, row in told.iterrows():
+        near = int(row["neighbour"])
+        assert y[near] == (1 if row["side"] == "given" else 0)
+        if near not in (8, 9):
+            assert row["share"] == pytest.approx(share[np.searchsorted(rows, near)], abs=2e-3)
+        assert row["similarity"] == pytest.approx(unit[7] @ unit[near])
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cgscore", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def test_command_line(noisy: Any, tmp_path: Path) -> None:
+    X, z = noisy[0][:500], noisy[2][:500]
+    np.savez(tmp_path / "d.npz", X=X, y=z)
+    text = run("issues", "d.npz", "--why", "-o", "i.csv", "--show", "3", folder=tmp_path)
+    assert text.returncode == 0, text.stderr
+    assert "labels look wrong (95 %:" in text.stdout
+    assert "like the given / like the suggested" in text.stdout
+    lines = (tmp_path / "i.csv").read_text().splitlines()
+    assert lines[0].startswith("id,is_label_issue,label_score,given_label,predicted_label")
+    assert len(lines) == 501
+    scored = run("score", "d.npz", "--ridge", "auto", "-o", "s.parquet", folder=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    from_source, from_result = (
+        json.loads(run("issues", name, "--json", "--why", folder=tmp_path).stdout)
+        for name in ("d.npz", "s.parquet")
+    )
+    assert from_source == from_result
+    assert len(from_result["why"]) == 60
+    (tmp_path / "d.npz").rename(tmp_path / "moved.npz")
+    moved = run("issues", "s.parquet", "--why", folder=tmp_path)
+    assert moved.returncode == 0
+    assert "note: neighbours are left out" in moved.stderr
+    found = run("issues", "s.parquet", "--why", "--source", "moved.npz", folder=tmp_path)
+    assert "like the suggested" in found.stdout
+    np.savez(tmp_path / "other.npz", X=X[::-1], y=z)
+    other = run("issues", "s.parquet", "--why", "--source", "other.npz", folder=tmp_path)
+    assert other.returncode == 2
+    assert "fingerprint differs" in other.stderr
