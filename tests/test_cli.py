@@ -56,7 +56,7 @@ def test_score_prints_and_writes(tmp_path: Path) -> None:
 def test_classes_are_called_by_their_names(tmp_path: Path) -> None:
     done = run("score", "sklearn:iris", "--ridge", "0.1", cwd=tmp_path)
     assert "smallest: setosa, 50" in done.stdout
-    worst = done.stdout.split("The worst by margin:")[1]
+    worst = done.stdout.split("The worst:")[1]
     assert "versicolor" in worst
     assert "virginica" in worst
 
@@ -162,7 +162,7 @@ def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["flipped"] == 180
     assert document["recall"] > 0.95
-    assert document["precision"] > 0.8
+    assert document["precision"] > 0.95
     assert document["suggestions_right"] > 0.95 * document["found"]
     saved = cgscore.load(tmp_path / "cgscore-demo" / "scores.parquet")
     assert len(saved) == 1797
@@ -179,7 +179,7 @@ def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
         (["score", "t.csv", "--label-column", "kind"], "has no column 'kind'"),
         (["score", "t.csv", "--method", "magic"], "method='magic' is not known"),
         (["score", "t.csv", "--ridge", "-1"], "ridge=-1.0 makes no sense"),
-        (["score", "t.csv", "--ridge", "much"], "Invalid value for '--ridge'"),
+        (["score", "t.csv", "--ridge", "much"], "ridge='much' makes no sense"),
         (["score", "t.csv", "--memory-limit", "1kB"], "1 kB is the limit"),
         (["score", "t.csv", "-o", "out.txt"], "ends in .parquet or .csv"),
         (["score", "t.csv", "-o", "no/out.csv"], "folder no does not exist"),

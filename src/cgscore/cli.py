@@ -523,10 +523,9 @@ def _print_issues(
     scores: Scores,
     found: pd.DataFrame,
     suspects: pd.DataFrame,
-    told: pd.DataFrame | None,
+    told: pd.DataFrame | None = None,
 ) -> None:
-    from rich.table import Table
-
+    """The verdict in words, then suspects as a table."""
     attrs = found.attrs
     low, high = attrs["interval"]
     marked = int(found["is_label_issue"].sum())
@@ -541,24 +540,42 @@ def _print_issues(
         console.print(f"Also: {', '.join(others)}.")
     if attrs["hint"]:
         console.print(attrs["hint"], soft_wrap=True)
-    if not len(suspects):
-        return
+    if len(suspects):
+        console.print("The worst:")
+        _print_suspects(console, scores, suspects, told)
+
+
+def _print_suspects(
+    console: Console, scores: Scores, suspects: pd.DataFrame, told: pd.DataFrame | None = None
+) -> None:
+    """A table of suspects; with the true label if that is known, with neighbours if told."""
+    from rich.table import Table
+
     names = scores.meta["class_names"]
     called = dict(zip(scores.classes.tolist(), names or scores.classes.tolist(), strict=True))
-    console.print("The worst:")
+    columns = {
+        "given_label": "given",
+        "predicted_label": "suggested",
+        "true_label": "true",
+        "confidence": "sure",
+        "runner_up": "runner-up",
+        "cg": "CG",
+    }
+    wanted = [name for name in columns if name in suspects.columns]
     drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("id", "given", "suggested", "sure", "runner-up", "CG"):
-        drawn.add_column(name, justify="right" if name in ("sure", "CG") else "left", no_wrap=True)
+    drawn.add_column("id", no_wrap=True)
+    for name in wanted:
+        right = name in ("confidence", "cg")
+        drawn.add_column(columns[name], justify="right" if right else "left", no_wrap=True)
     if told is not None:
         drawn.add_column("like the given / like the suggested (share)", no_wrap=True)
     for label, row in suspects.iterrows():
-        cells = [
-            shown(label),
-            *(shown(called.get(row[key], row[key])) for key in ("given_label", "predicted_label")),
-            f"{row['confidence']:.0%}",
-            shown(called.get(row["runner_up"], row["runner_up"])),
-            f"{row['cg']:.2f}",
-        ]
+        cells = [shown(label)]
+        for name in wanted:
+            if name in ("confidence", "cg"):
+                cells.append(f"{row[name]:.0%}" if name == "confidence" else f"{row[name]:.2f}")
+            else:
+                cells.append(shown(called.get(row[name], row[name])))
         if told is not None:
             mine = told[told["id"] == label]
             sides = [
@@ -766,19 +783,20 @@ def demo(
     meta, count = done.scores.meta, len(done.suspects)
     seconds = meta["timings"]["total"]
     console.print(
-        f"method    exact, ridge {meta['ridge']:g}: no model is trained; {seconds:.1f} s\n"
+        f"method    exact, ridge {meta['ridge']:.2g}: no model is trained; {seconds:.1f} s\n"
         "\n"
-        f"{count} labels differ from what all other examples predict.\n"
+        f"About {done.estimated:.0f} labels look wrong (95 %: {done.interval[0]:.0f} to "
+        f"{done.interval[1]:.0f}); {count} are flagged.\n"
         f"{done.flipped} labels were flipped, and {done.found} of them are among the {count}:\n"
         f"precision {done.precision:.1%}, recall {done.recall:.1%}. "
         f"The suggested label is right for {done.right}.\n"
         "\n"
         f"The {WORST} worst:"
     )
-    _print_table(console, done.suspects.head(WORST), "true_label")
+    _print_suspects(console, done.scores, done.suspects.head(WORST))
     console.print()
     console.print(f"Written:  {_one_line(str(path))}", soft_wrap=True)
-    console.print("Next:     cgscore score YOUR-DATA.csv --label-column NAME")
+    console.print("Next:     cgscore issues YOUR-DATA.csv --label-column NAME")
 
 
 def _refuse_output(output: Path, *inputs: str | None) -> None:
@@ -931,45 +949,11 @@ def _print_findings(console: Console, scores: Scores) -> None:
             console.print(line.strip())
     if not len(scores.classes):
         return
-    table = scores.table
-    suspects = table[table["margin"] < 0].sort_values("margin")
-    if not len(suspects):
+    if not scores.table["margin"].notna().any():  # too few runs: the warnings say so
         return
-    names = scores.meta["class_names"]
-    if names is not None:
-        called = dict(zip(scores.classes.tolist(), names, strict=True))
-        suspects = suspects.assign(
-            **{name: suspects[name].map(called) for name in ("given_label", "predicted_label")}
-        )
-    console.print("The worst by margin:")
-    _print_table(console, suspects.head(WORST))
-
-
-def _print_table(console: Console, suspects: pd.DataFrame, *more: str) -> None:
-    from rich.table import Table
-
-    columns = {
-        "id": "id",
-        "given_label": "given",
-        "predicted_label": "suggested",
-        "true_label": "true",
-        "margin": "margin",
-        "cg": "CG",
-    }
-    wanted = [name for name in columns if name != "true_label" or name in more]
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
-    for name in wanted:
-        drawn.add_column(
-            columns[name], justify="right" if name in ("margin", "cg") else "left", no_wrap=True
-        )
-    for row in suspects[wanted].itertuples(index=False):
-        drawn.add_row(
-            *(
-                f"{value:.2f}" if name in ("margin", "cg") else shown(value)
-                for name, value in zip(wanted, row, strict=True)
-            )
-        )
-    console.print(drawn)
+    found = scores.label_issues()
+    suspects = found[found["is_label_issue"]].sort_values("label_score", kind="stable")
+    _print_issues(console, scores, found, suspects.head(WORST))
 
 
 def _sizes(text: str) -> tuple[int, int, int]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SOURCE = "sklearn:digits"
 SHARE = 0.1  # of the labels are flipped
-RIDGE = 0.1  # steadies the predictions when some of the labels they rest on are wrong
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,9 @@ class Demo:
     truth : (n,) array
         The labels before flipping.
     suspects : DataFrame
-        Examples whose label differs from what the others predict, worst first, with ``true_label``.
+        Rows of `Scores.label_issues` that are flagged, worst first, with ``true_label``.
+    estimated, interval : float and pair of float
+        Wrong labels that the scores expect, without knowing of the flips.
     flipped, found, right : int
         Labels flipped; flipped labels among the suspects; those of them whose suggested label is
         the true one.
@@ -41,6 +42,8 @@ class Demo:
     scores: Scores
     truth: NDArray[Any]
     suspects: pd.DataFrame
+    estimated: float
+    interval: tuple[float, float]
     flipped: int
     found: int
     right: int
@@ -61,14 +64,17 @@ def run(seed: int = 0, progress: bool | Listener | None = None) -> Demo:
     dataset = read(SOURCE)
     truth: NDArray[Any] = np.asarray(dataset.y)
     labels = flip(truth, SHARE, seed)
-    scores = score(dataset, labels, ridge=RIDGE, progress=progress)
-    table = scores.table.assign(true_label=truth)
-    suspects = table[table["given_label"] != table["predicted_label"]].sort_values("margin")
+    scores = score(dataset, labels, ridge="auto", progress=progress)
+    found = scores.label_issues()
+    table = found.assign(true_label=truth).drop(columns=["runner_up", "kind"])
+    suspects = table[table["is_label_issue"]].sort_values("label_score", kind="stable")
     wrong = suspects["given_label"] != suspects["true_label"]
     return Demo(
         scores=scores,
         truth=truth,
         suspects=suspects,
+        estimated=found.attrs["estimated_wrong"],
+        interval=tuple(found.attrs["interval"]),
         flipped=int((labels != truth).sum()),
         found=int(wrong.sum()),
         right=int((wrong & (suspects["predicted_label"] == suspects["true_label"])).sum()),

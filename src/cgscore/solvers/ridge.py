@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 
 from cgscore.kernel import Array, UnitRows, gram_block
 
-SAMPLE = 2000
+SAMPLE = 1000
 CLASSES = 64  # at most
 CANDIDATES = 10.0 ** np.linspace(-4, 1, 41)
 
