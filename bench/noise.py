@@ -1,0 +1,54 @@
+"""Label noise for benches: an exact count, never to the true class, balanced over classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: Name of a noise -> share of every class whose label is wrong.
+KINDS = {
+    "5 % uniform": 0.05,
+    "20 % uniform": 0.2,
+    "30 % to one other class": 0.3,
+    "20 % feature-dependent": 0.2,
+    "50 % uniform": 0.5,
+}
+
+
+def noisy(X: Any, y: Any, kind: str, seed: int) -> Any:
+    """Labels (0 to k - 1) with noise of a kind.
+
+    Feature-dependent noise hits examples near another class: within each class they are drawn with
+    a probability that falls by e for every standard deviation of the difference between the squared
+    distances to the nearest other class mean and to their own; they get that class's label.
+    """
+    rng = np.random.default_rng([seed, list(KINDS).index(kind)])
+    k, wrong = int(y.max()) + 1, y.copy()
+    other, gap = _nearest_other(X, y, k) if "feature" in kind else (None, None)
+    for c in range(k):
+        mine = np.flatnonzero(y == c)
+        count = round(KINDS[kind] * len(mine))
+        if other is not None and gap is not None:
+            chance = np.exp(-(gap[mine] - gap[mine].min()) / gap[mine].std())
+            chosen = rng.choice(mine, count, replace=False, p=chance / chance.sum())
+            wrong[chosen] = other[chosen]
+        else:
+            chosen = rng.choice(mine, count, replace=False)
+            step = 1 if "one other" in kind else rng.integers(1, k, count)
+            wrong[chosen] = (c + step) % k
+    return wrong
+
+
+def _nearest_other(X: Any, y: Any, k: int) -> tuple[Any, Any]:
+    """The class, other than its own, whose mean is nearest to each example, and how much farther.
+
+    Inputs are scaled to unit norm, as the scores scale them.
+    """
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    means = np.stack([unit[y == c].mean(axis=0) for c in range(k)])
+    apart = 1 - 2 * unit @ means.T + (means**2).sum(axis=1)
+    rows = np.arange(len(y))
+    own = apart[rows, y].copy()
+    apart[rows, y] = np.inf
+    return apart.argmin(axis=1), apart.min(axis=1) - own

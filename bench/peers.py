@@ -1,0 +1,93 @@
+"""What other packages say of wrong labels; run by `label_noise.py` in an environment of its own.
+
+``python peers.py INPUT.npz OUTPUT.npz`` reads X and rows of labels Z, and writes for every method a
+row of label scores (low is bad), flags and suggestions for each, and the seconds taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from cleanlab import Datalab
+from cleanlab.filter import find_label_issues
+from cleanlab.rank import get_label_quality_scores
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+Answer = tuple[Any, Any, Any]
+NEIGHBOURS = 10
+
+
+def datalab(X: Any, z: Any) -> Answer:
+    lab = Datalab(data={"y": z.tolist()}, label_name="y")
+    lab.find_issues(features=X, issue_types={"label": {}})
+    found = lab.get_issues("label")
+    return found["label_score"], found["is_label_issue"], found["predicted_label"]
+
+
+def logistic_regression(X: Any, z: Any) -> Answer:
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=100))
+    chances = cross_val_predict(model, X, z, cv=5, method="predict_proba")
+    return get_label_quality_scores(z, chances), find_label_issues(z, chances), chances.argmax(1)
+
+
+def nearest_neighbours(X: Any, z: Any) -> Answer:
+    """The share of the nearest neighbours (by cosine) with the given label."""
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    near = NearestNeighbors(n_neighbors=NEIGHBOURS + 1).fit(unit).kneighbors(unit)[1]
+    votes = np.zeros((len(z), int(z.max()) + 1))
+    for i, row in enumerate(near):
+        others = row[row != i][:NEIGHBOURS]
+        votes[i] = np.bincount(z[others], minlength=votes.shape[1])
+    share = votes[np.arange(len(z)), z] / NEIGHBOURS
+    return share, votes.argmax(1) != z, votes.argmax(1)
+
+
+def knn_shapley(X: Any, z: Any) -> Answer:
+    lab = Datalab(data={"y": z.tolist()}, label_name="y")
+    lab.find_issues(features=X, issue_types={"data_valuation": {}})
+    found = lab.get_issues("data_valuation")
+    return found["data_valuation_score"], found["is_data_valuation_issue"], np.full(len(z), -1)
+
+
+METHODS: dict[str, Callable[[Any, Any], Answer]] = {
+    "cleanlab, features": datalab,
+    "cleanlab, 5-fold logistic regression": logistic_regression,
+    "k-NN disagreement": nearest_neighbours,
+    "KNN-Shapley (cleanlab)": knn_shapley,
+}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    given = np.load(sys.argv[1])
+    X, Z = given["X"].astype(np.float64), given["Z"]
+    found: dict[str, Any] = {}
+    for number, method in enumerate(METHODS.values()):
+        columns: list[list[Any]] = [[], [], [], []]
+        for z in Z:
+            start = time.perf_counter()
+            quiet = io.StringIO()
+            with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+                answer = method(X, z)
+            for column, value in zip(columns, answer, strict=False):
+                column.append(np.asarray(value))
+            columns[3].append(time.perf_counter() - start)
+        for name, column in zip(("score", "flag", "suggestion", "seconds"), columns, strict=True):
+            found[f"{number}-{name}"] = np.stack(column)
+        print(f"  {list(METHODS)[number]}: {np.sum(columns[3]):.0f} s", flush=True)
+    np.savez(sys.argv[2], names=np.array(list(METHODS)), **found)
+
+
+if __name__ == "__main__":
+    main()
