@@ -3,7 +3,7 @@
 ::
 
     python bench/subsample.py convergence -o results/subsample/convergence.json
-    python bench/subsample.py convergence --raw -o results/subsample/convergence-raw.json
+    python bench/subsample.py convergence --raw
     python bench/subsample.py partition   -o results/subsample/partition.json
     python bench/subsample.py whole       -o results/subsample/whole.json
 

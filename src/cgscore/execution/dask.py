@@ -37,6 +37,7 @@ _GONE = "The connection to the Dask scheduler was lost."
 _AGAIN = "Start the cluster again, and run again; with a checkpoint no finished task is repeated."
 
 RETRIES = 3  # times that data are scattered again without a task finished in between
+FRESH = 1.0  # seconds for which a look at the workers is good enough for the progress shown
 WAIT = 30  # seconds for a scheduler or a first worker
 
 
@@ -97,13 +98,16 @@ class Cluster:
         self._client = client
         self._doubts: list[str] = []
         self._last: dict[str, Any] = {}
+        self._looked = 0.0
         with _mended("the first call"):
             client.wait_for_workers(1, timeout=WAIT)
             self._check()
 
     def workers(self) -> int:
-        """Threads of all workers that are there now."""
-        return sum(worker["nthreads"] for worker in self._found().values())
+        """Threads of all workers that are there, as of `FRESH` seconds ago at most."""
+        fresh = self._last and time.monotonic() - self._looked < FRESH
+        found = self._last if fresh else self._found()
+        return sum(worker["nthreads"] for worker in found.values())
 
     def memory(self) -> float:
         """Bytes of all workers together; infinite if one has no limit."""
@@ -250,7 +254,7 @@ class Cluster:
             found = self._client.scheduler_info(n_workers=-1)
         if "workers" not in found:
             raise ClusterError(f"{_GONE} {_AGAIN}")
-        self._last = found["workers"]
+        self._last, self._looked = found["workers"], time.monotonic()
         return self._last
 
     def _check(self) -> None:
