@@ -287,6 +287,16 @@ def test_command_line(noisy: Any, tmp_path: Path) -> None:
     )
     assert from_source == from_result
     assert len(from_result["why"]) == 60
+    rows = "".join(f"{name},{','.join(map(str, row))}\n" for name, row in zip(z, X, strict=True))
+    header = ",".join(["label", *(f"x{i}" for i in range(64))])
+    lines = (f"{header}\n{rows}").splitlines()
+    (tmp_path / "t.csv").write_text(
+        "\n".join([f"id,{lines[0]}", *(f"same,{line}" for line in lines[1:])])
+    )
+    repeated = run("issues", "t.csv", "--why", "--json", folder=tmp_path)  # ids that repeat
+    assert repeated.returncode == 0, repeated.stderr
+    told = json.loads(repeated.stdout)
+    assert len({row["position"] for row in told["why"]}) == 10
     (tmp_path / "d.npz").rename(tmp_path / "moved.npz")
     moved = run("issues", "s.parquet", "--why", folder=tmp_path)
     assert moved.returncode == 0

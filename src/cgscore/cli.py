@@ -445,8 +445,8 @@ def issues(
     found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         _write_table(found.reset_index(), output)
-    suspects = found[found["is_label_issue"]].sort_values("label_score", kind="stable")
-    told, note = _why(scores, found, suspects.head(count), data) if why else (None, None)
+    suspects = _worst_first(found)
+    told, note = _why(scores, suspects.head(count), data) if why else (None, None)
     if as_json:
         _print_json(
             {
@@ -465,6 +465,13 @@ def issues(
         _complain(f"note: {note}")
     if output is not None:
         print(f"Written:  {_one_line(str(output))}, {len(found):,} rows")
+
+
+def _worst_first(found: pd.DataFrame) -> pd.DataFrame:
+    """Flagged rows by label score, with their positions; ids may repeat."""
+    placed: pd.DataFrame = found.assign(position=range(len(found)))
+    marked: pd.DataFrame = placed[placed["is_label_issue"]]
+    return marked.sort_values("label_score", kind="stable")
 
 
 def _is_result(path: str) -> bool:
@@ -491,7 +498,7 @@ def _write_table(table: pd.DataFrame, output: Path) -> None:
 
 
 def _why(
-    scores: Scores, found: pd.DataFrame, suspects: pd.DataFrame, data: str | None
+    scores: Scores, suspects: pd.DataFrame, data: str | None
 ) -> tuple[pd.DataFrame | None, str | None]:
     """Neighbours of suspects, or why there are none."""
     import numpy as np
@@ -505,12 +512,11 @@ def _why(
         if data is not None:
             raise
         return None, f"neighbours are left out: {error} Say where the data are: --source"
-    places = dict(zip(found.index.tolist(), range(len(found)), strict=True))
     suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     told = neighbours(
         dataset,
         scores.own(),
-        [places[name] for name in suspects.index.tolist()],
+        suspects["position"].tolist(),
         suggested.tolist(),
         ridge=scores.meta["ridge"],
         progress=reporter(None),
@@ -577,7 +583,7 @@ def _print_suspects(
             else:
                 cells.append(shown(called.get(row[name], row[name])))
         if told is not None:
-            mine = told[told["id"] == label]
+            mine = told[told["position"] == row["position"]]
             sides = [
                 ", ".join(
                     f"{shown(near)} ({share:.1%})"
@@ -952,8 +958,7 @@ def _print_findings(console: Console, scores: Scores) -> None:
     if not scores.table["margin"].notna().any():  # too few runs: the warnings say so
         return
     found = scores.label_issues()
-    suspects = found[found["is_label_issue"]].sort_values("label_score", kind="stable")
-    _print_issues(console, scores, found, suspects.head(WORST))
+    _print_issues(console, scores, found, _worst_first(found).head(WORST))
 
 
 def _sizes(text: str) -> tuple[int, int, int]:

@@ -52,8 +52,9 @@ def neighbours(
     Returns
     -------
     DataFrame
-        One row per suspect and neighbour: ``id``, ``side`` (given or suggested), ``neighbour`` (its
-        id), ``similarity`` (cosine of the angle between the inputs), ``share``.
+        One row per suspect and neighbour: ``position`` and ``id`` of the suspect, ``side`` (given
+        or suggested), ``neighbour`` (its id), ``similarity`` (cosine of the angle between the
+        inputs), ``share``.
     """
     import pandas as pd
 
@@ -71,6 +72,7 @@ def neighbours(
             nearest = rows[np.argsort(-alike[data.merged.group[rows]], kind="stable")[:NEAREST]]
             found += [
                 {
+                    "position": int(row),
                     "id": dataset.ids[row],
                     "side": side,
                     "neighbour": dataset.ids[near],
@@ -79,7 +81,7 @@ def neighbours(
                 }
                 for near in nearest
             ]
-    columns = ["id", "side", "neighbour", "similarity", "share"]
+    columns = ["position", "id", "side", "neighbour", "similarity", "share"]
     table: pd.DataFrame = pd.DataFrame(found, columns=columns)
     return table
 
