@@ -71,6 +71,7 @@ def test_imports_go_one_way() -> None:
         {"averaged", "factored", "iterated", "why"},
         {"api"},
         {"demo"},
+        {"terminal"},
         {"cli"},
         {"__main__"},
     ]

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import io
-import json
-import math
 import os
 import shlex
 import sys
@@ -23,13 +21,29 @@ import typer
 
 from cgscore import __version__
 from cgscore.errors import CGScoreError, CGScoreWarning, OptionError
+from cgscore.terminal import (
+    WORST,
+    complain,
+    one_line,
+    output_console,
+    print_audit,
+    print_costs,
+    print_findings,
+    print_inspection,
+    print_issues,
+    print_json,
+    print_methods,
+    print_source,
+    print_suspects,
+    stop_printing,
+    worst_first,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
     from cgscore.data import Dataset
-    from cgscore.data.inspection import Inspection
     from cgscore.result import Scores
 
 P = ParamSpec("P")
@@ -45,8 +59,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-WORST = 10  # suspects shown
-WIDTH = 40  # characters of an id or label shown
 
 SourceArgument = Annotated[
     str,
@@ -119,43 +131,23 @@ def _guarded(command: Callable[P, T]) -> Callable[P, T]:
             sys.stdout.flush()
             return result
         except BrokenPipeError:  # whoever reads us has enough
-            _stop_printing()
+            stop_printing()
             raise typer.Exit(0) from None
         except CGScoreError as error:
-            _complain(f"error: {error}")
+            complain(f"error: {error}")
             raise typer.Exit(2) from None
         except MemoryError as error:
-            _complain(f"error: out of memory ({error}). Score fewer examples.")
+            complain(f"error: out of memory ({error}). Score fewer examples.")
             raise typer.Exit(2) from None
         except OSError as error:
-            _complain(f"error: cannot write: {error.strerror or error}.")
-            _stop_printing()
+            complain(f"error: cannot write: {error.strerror or error}.")
+            stop_printing()
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
-            _complain("interrupted; nothing was written.")
+            complain("interrupted; nothing was written.")
             raise typer.Exit(130) from None
 
     return run
-
-
-def _stop_printing() -> None:
-    """Let what is still to be printed go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _complain(text: str) -> None:
-    print("".join(_printable(mark) for mark in text), file=sys.stderr)
-
-
-def _printable(mark: str) -> str:
-    """Characters that could steer a terminal are shown as escapes."""
-    return mark if mark.isprintable() or mark == "\n" else mark.encode("unicode_escape").decode()
-
-
-def shown(value: Any) -> str:
-    """An id or label for a terminal: on one line, of bounded width, with nothing hidden in it."""
-    text = _one_line(str(value))
-    return text if len(text) <= WIDTH else f"{text[: WIDTH // 2]}…{text[1 - WIDTH // 2 :]}"
 
 
 @contextmanager
@@ -165,9 +157,9 @@ def _resumable(checkpoint: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if checkpoint is None:
-            _complain("With --checkpoint FOLDER an interrupted run can go on where it was.")
+            complain("With --checkpoint FOLDER an interrupted run can go on where it was.")
         else:
-            _complain(
+            complain(
                 f"Finished work is kept in {checkpoint}. To go on, run the same command again:\n"
                 f"  {shlex.join(['cgscore', *sys.argv[1:]])}"
             )
@@ -180,36 +172,6 @@ def _warnings_aside() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CGScoreWarning)
         yield
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    class Output(Console):
-        def on_broken_pipe(self) -> None:
-            """Go on without printing: the result is still to be written."""
-            _stop_printing()
-
-    # piped output has no width to fit into
-    width = None if sys.stdout.isatty() else 200
-    return Output(highlight=False, markup=False, emoji=False, width=width)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    print(json.dumps(_plain(document), indent=2, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON knows it; infinite and missing numbers become null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
 
 
 def _version(asked: bool) -> None:
@@ -321,12 +283,12 @@ def score(
         skip_bad=skip_bad,
         preprocess=preprocess,
     )
-    console = _console()
+    console = output_console()
     if not as_json:
-        _print_source(console, dataset, task)
-        _print_costs(console, *dataset.shape, _class_count(dataset, task))
+        print_source(console, dataset, task)
+        print_costs(console, *dataset.shape, _class_count(dataset, task))
     if checkpoint is not None:
-        _complain(
+        complain(
             f"checkpoint {checkpoint}: if this run is interrupted, the same command goes on from "
             "there."
         )
@@ -356,20 +318,20 @@ def score(
     else:
         scores.save(output)
     for note in scores.meta["warnings"]:
-        _complain(f"warning: {note}")
+        complain(f"warning: {note}")
     if as_json:
-        _print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
+        print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
         return
-    console.print(f"scores    {len(scores):,} rows in {_one_line(str(output))}", soft_wrap=True)
-    _print_audit(console, scores)
+    console.print(f"scores    {len(scores):,} rows in {one_line(str(output))}", soft_wrap=True)
+    print_audit(console, scores)
     if checkpoint is not None:
         console.print(
-            f"kept      {_one_line(str(checkpoint))} serves {_use_of(scores.meta['method'])}; "
+            f"kept      {one_line(str(checkpoint))} serves {_use_of(scores.meta['method'])}; "
             "remove it if there will be none",
             soft_wrap=True,
         )
     console.print()
-    _print_findings(console, scores)
+    print_findings(console, scores)
 
 
 def _ridge(text: str) -> float | str:
@@ -445,10 +407,10 @@ def issues(
     found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         _write_table(found.reset_index(), output)
-    suspects = _worst_first(found)
+    suspects = worst_first(found)
     told, note = _why(scores, suspects.head(count), data) if why else (None, None)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "output": None if output is None else str(output),
                 "suspects": len(suspects),
@@ -460,18 +422,11 @@ def issues(
             }
         )
         return
-    _print_issues(_console(), scores, found, suspects.head(count), told)
+    print_issues(output_console(), scores, found, suspects.head(count), told)
     if note is not None:
-        _complain(f"note: {note}")
+        complain(f"note: {note}")
     if output is not None:
-        print(f"Written:  {_one_line(str(output))}, {len(found):,} rows")
-
-
-def _worst_first(found: pd.DataFrame) -> pd.DataFrame:
-    """Flagged rows by label score, with their positions; ids may repeat."""
-    placed: pd.DataFrame = found.assign(position=range(len(found)))
-    marked: pd.DataFrame = placed[placed["is_label_issue"]]
-    return marked.sort_values("label_score", kind="stable")
+        print(f"Written:  {one_line(str(output))}, {len(found):,} rows")
 
 
 def _is_result(path: str) -> bool:
@@ -524,78 +479,6 @@ def _why(
     return told, None
 
 
-def _print_issues(
-    console: Console,
-    scores: Scores,
-    found: pd.DataFrame,
-    suspects: pd.DataFrame,
-    told: pd.DataFrame | None = None,
-) -> None:
-    """The verdict in words, then suspects as a table."""
-    attrs = found.attrs
-    low, high = attrs["interval"]
-    marked = int(found["is_label_issue"].sum())
-    console.print(
-        f"About {attrs['estimated_wrong']:,.0f} of {len(found):,} labels look wrong (95 %: "
-        f"{low:,.0f} to {high:,.0f}); {marked:,} are flagged (by {attrs['by']}, ridge "
-        f"{scores.meta['ridge']:.3g})."
-    )
-    kinds = found["kind"].value_counts()
-    others = [f"{n:,} {kind}" for kind, n in kinds.items() if kind not in ("", "wrong label")]
-    if others:
-        console.print(f"Also: {', '.join(others)}.")
-    if attrs["hint"]:
-        console.print(attrs["hint"], soft_wrap=True)
-    if len(suspects):
-        console.print("The worst:")
-        _print_suspects(console, scores, suspects, told)
-
-
-def _print_suspects(
-    console: Console, scores: Scores, suspects: pd.DataFrame, told: pd.DataFrame | None = None
-) -> None:
-    """A table of suspects; with the true label if that is known, with neighbours if told."""
-    from rich.table import Table
-
-    names = scores.meta["class_names"]
-    called = dict(zip(scores.classes.tolist(), names or scores.classes.tolist(), strict=True))
-    columns = {
-        "given_label": "given",
-        "predicted_label": "suggested",
-        "true_label": "true",
-        "confidence": "sure",
-        "runner_up": "runner-up",
-        "cg": "CG",
-    }
-    wanted = [name for name in columns if name in suspects.columns]
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
-    drawn.add_column("id", no_wrap=True)
-    for name in wanted:
-        right = name in ("confidence", "cg")
-        drawn.add_column(columns[name], justify="right" if right else "left", no_wrap=True)
-    if told is not None:
-        drawn.add_column("like the given / like the suggested (share)", no_wrap=True)
-    for label, row in suspects.iterrows():
-        cells = [shown(label)]
-        for name in wanted:
-            if name in ("confidence", "cg"):
-                cells.append(f"{row[name]:.0%}" if name == "confidence" else f"{row[name]:.2f}")
-            else:
-                cells.append(shown(called.get(row[name], row[name])))
-        if told is not None:
-            mine = told[told["position"] == row["position"]]
-            sides = [
-                ", ".join(
-                    f"{shown(near)} ({share:.1%})"
-                    for near, share in zip(part["neighbour"], part["share"], strict=True)
-                )
-                for part in (mine[mine["side"] == side] for side in ("given", "suggested"))
-            ]
-            cells.append(" / ".join(sides))
-        drawn.add_row(*cells)
-    console.print(drawn)
-
-
 def _use_of(method: str) -> str:
     """What a finished checkpoint is still good for."""
     if method == "exact":
@@ -631,7 +514,7 @@ def _client(
         if not as_json:
             found = client.scheduler_info(n_workers=-1)
             text = f"{len(found['workers'])} workers at {found['address']}"
-            console.print(f"cluster   {_one_line(text)}")
+            console.print(f"cluster   {one_line(text)}")
         yield client
 
 
@@ -675,7 +558,7 @@ def info(
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
     document: dict[str, Any] = {}
-    console = _console()
+    console = output_console()
     if source is not None:
         dataset = cgscore.read(
             source,
@@ -706,7 +589,7 @@ def info(
             "notes": dataset.notes,
         }
         if not as_json:
-            _print_inspection(console, dataset, found)
+            print_inspection(console, dataset, found)
     else:
         n, p, k = _sizes(simulate or "")
         document |= {"n": n, "p": p, "classes": k}
@@ -741,9 +624,9 @@ def info(
         },
     }
     if as_json:
-        _print_json(document)
+        print_json(document)
         return
-    _print_methods(console, document, workers)
+    print_methods(console, document, workers)
 
 
 @app.command()
@@ -758,7 +641,7 @@ def demo(
     """Find flipped labels among scikit-learn's digits: the whole job in a few seconds."""
     from cgscore import demo as job
 
-    console = _console()
+    console = output_console()
     if not as_json:
         console.print(
             "digits    1,797 images of 8 x 8 pixels in 10 classes\n"
@@ -773,7 +656,7 @@ def demo(
     path = output / "scores.parquet"
     done.scores.save(path)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "output": str(path),
                 "flipped": done.flipped,
@@ -799,9 +682,9 @@ def demo(
         "\n"
         f"The {WORST} worst:"
     )
-    _print_suspects(console, done.scores, done.suspects.head(WORST))
+    print_suspects(console, done.scores, done.suspects.head(WORST))
     console.print()
-    console.print(f"Written:  {_one_line(str(path))}", soft_wrap=True)
+    console.print(f"Written:  {one_line(str(path))}", soft_wrap=True)
     console.print("Next:     cgscore issues YOUR-DATA.csv --label-column NAME")
 
 
@@ -818,147 +701,10 @@ def _refuse_output(output: Path, *inputs: str | None) -> None:
             raise OptionError(f"-o {output} is the input itself. Choose another name.")
 
 
-def _print_source(console: Console, dataset: Dataset, task: str) -> None:
-    import numpy as np
-
-    n, p = dataset.shape
-    what = f"examples with {p:,} numbers each"
-    if dataset.image:
-        height, width, *depth = dataset.X.shape[1:]
-        what = f"images of {width} x {height} pixels, {'colour' if depth else 'grey'},"
-    text = f"{_one_line(dataset.source)}   {n:,} {what}"
-    if task == "classification" and dataset.y is not None:
-        labels, counts = np.unique(dataset.y, return_counts=True)
-        least = int(np.argmin(counts))
-        name = (dataset.class_names or {}).get(labels.tolist()[least], labels[least])
-        text += f" in {len(labels):,} classes (smallest: {shown(name)}, {counts[least]:,})"
-    console.print(text, soft_wrap=True)
-    if dataset.preprocessing != "none":
-        console.print(f"columns   {dataset.preprocessing}", soft_wrap=True)
-    for note in dataset.notes:
-        console.print(f"note      {_one_line(note)}", soft_wrap=True)
-
-
-def _print_inspection(console: Console, dataset: Dataset, found: Inspection) -> None:
-    _print_source(console, dataset, "classification")
-    if found.classes:
-        names = dataset.class_names or {}
-        ordered = sorted(found.classes.items(), key=lambda one: -one[1])
-        parts = [f"{shown(names.get(label, label))} {count:,}" for label, count in ordered[:20]]
-        more = f", and {len(ordered) - 20:,} more" if len(ordered) > 20 else ""
-        console.print(f"classes   {', '.join(parts)}{more}", soft_wrap=True)
-    if found.copies:
-        console.print(
-            f"repeats   {found.copies:,} rows are identical to earlier ones, "
-            f"{found.conflicts:,} of them with another label"
-        )
-    for suspicion in found.suspicions:
-        console.print(f"check     {_one_line(suspicion)}", soft_wrap=True)
-
-
-def _one_line(text: str) -> str:
-    return "".join(_printable(mark) for mark in text.replace("\n", "\\n"))
-
-
 def _class_count(dataset: Dataset, task: str) -> int:
     import numpy as np
 
     return len(np.unique(np.asarray(dataset.y, dtype=str))) if task == "classification" else 1
-
-
-def _print_costs(console: Console, n: int, p: int, k: int) -> None:
-    """What each method would take; one line if a glance is enough."""
-    from cgscore.execution.machine import (
-        available_memory,
-        product_rate,
-        show_bytes,
-        show_seconds,
-    )
-    from cgscore.solvers.choice import SMALL, costs
-
-    memory, rate = available_memory(), product_rate()
-    title = "method"
-    found = costs(n, p, k)
-    large = all(found[name].bytes > memory for name in ("exact", "iterative"))
-    for name, cost in found.items():
-        if name == "subsample" or (name == "partition" and not large):
-            continue  # those whom they serve ask for them
-        text = f"{name}: about {show_seconds(cost.seconds(rate))} and {show_bytes(cost.bytes)}"
-        if cost.bytes > memory:
-            text += f", more than the {show_bytes(memory)} available here"
-            if cost.least <= memory and cost.disk:
-                text += f": works from disk ({show_bytes(cost.disk)})"
-            elif cost.least <= memory:
-                text += ": works, but forms the kernel matrix for every product"
-        console.print(f"{title:<9} {text}", soft_wrap=True)
-        title = ""
-        if n <= SMALL:
-            break
-
-
-def _print_methods(console: Console, document: dict[str, Any], workers: int | None) -> None:
-    """A table of what each method takes, here or on a cluster."""
-    from rich.table import Table
-
-    from cgscore.execution.machine import cores, show_bytes, show_seconds
-
-    rate = document["flops_per_second"]
-    where = f"on {workers:,} workers" if workers else "here"
-    console.print(
-        f"speed     {rate / 1e9:.0f} GFLOP/s in matrix products on {cores()} cores, measured now"
-    )
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
-    memory = "each worker" if workers else "memory"
-    for name in ("method", "tasks", "flops", memory, *(["moved"] if workers else []), where):
-        drawn.add_column(name, justify="left" if name == "method" else "right", no_wrap=True)
-    drawn.add_column("")
-    for name, cost in document["methods"].items():
-        cells = [name, f"{cost['tasks']:,}", f"{cost['flops']:.2g}"]
-        note = ""
-        if workers:
-            cells += [show_bytes(cost["worker_bytes"]), show_bytes(cost["bytes_moved"])]
-            note = "" if cost["fits_worker"] else "does not fit"
-            if name == "exact":
-                cells[-1], note = "-", "; ".join(filter(None, ["on one machine", note]))
-        else:
-            cells.append(show_bytes(cost["bytes"]))
-            if not cost["fits"]:
-                note = "does not fit"
-                if cost["least_bytes"] <= document["available_memory"] and cost["disk"]:
-                    note = f"from disk: {show_bytes(cost['disk'])}"
-        drawn.add_row(*cells, show_seconds(cost["seconds"]), note)
-    console.print(drawn)
-
-
-def _print_audit(console: Console, scores: Scores) -> None:
-    choice, audit = scores.meta["choice"], scores.meta["audit"]
-    if choice is not None:
-        console.print(f"chosen    {choice['method']}: {choice['why']}")
-    if audit is not None:
-        low, high = audit["rank_correlation_interval"]
-        errors = ", ".join(
-            f"{name} {audit[name]['median_error']:.1%}"
-            for name in ("cg", "partial", "margin")
-            if name in audit
-        )
-        console.print(
-            f"audit     rank correlation with the exact score {audit['rank_correlation']:.4f} "
-            f"(95 %: {low:.4f} to {high:.4f}), from {audit['examples']} examples;\n"
-            f"          median errors: {errors}",
-            soft_wrap=True,
-        )
-
-
-def _print_findings(console: Console, scores: Scores) -> None:
-    for line in repr(scores).splitlines()[1:]:
-        if not line.startswith("  audit"):  # shown in full before
-            console.print(line.strip())
-    if not len(scores.classes):
-        return
-    if not scores.table["margin"].notna().any():  # too few runs: the warnings say so
-        return
-    found = scores.label_issues()
-    _print_issues(console, scores, found, _worst_first(found).head(WORST))
 
 
 def _sizes(text: str) -> tuple[int, int, int]:
