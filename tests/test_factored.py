@@ -16,6 +16,7 @@ from cgscore.errors import (
     SingularKernelError,
 )
 from cgscore.solvers import reference
+from cgscore.solvers.choice import choose
 
 COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]
 
@@ -147,7 +148,10 @@ def test_rows_are_named_by_their_input_position_when_copies_are_merged() -> None
 def test_too_large_is_refused_before_allocating() -> None:
     X = np.random.default_rng(0).standard_normal((500_000, 2))
     with pytest.raises(MemoryLimitError, match=r"500,000 .* 1.01 TB of disk; .* is free in"):
-        cgscore.score(X, np.arange(500_000) % 2)
+        cgscore.score(X, np.arange(500_000) % 2, method="exact")
+    assert choose(500_000, 2, 2, None)["method"] == "partition"
+    with pytest.raises(MemoryLimitError, match="with any method"):
+        choose(500_000, 2, 2, "1MB")
     with pytest.raises(MemoryLimitError, match="68 kB is left of the limit"):
         cgscore.score(X[:2_000], np.arange(2_000) % 2, memory_limit="100kB")
     few = np.tile(X[:12], (100, 1))  # 1,200 rows, 12 of them different
