@@ -242,7 +242,7 @@ class Cluster:
             try:
                 future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
                 return future
-            except OSError:  # noqa: PERF203
+            except (OSError, KeyError):  # noqa: PERF203  the latter is how the scheduler puts it
                 attempt += 1
                 if attempt > RETRIES or self._client.status != "running":
                     raise

@@ -55,7 +55,7 @@ def audit(
     slots = problem.slots
     if audit_flops(n, p) > max(ALLOWED, flops):
         return None, "it would take longer than the scores"
-    if isinstance(executor, Holder) and spread_bytes(n, p, executor.workers()) <= executor.memory():
+    if _fits_on(executor, n, p):
         storage = "cluster"
     elif iterative.bytes_kept(n, p, slots.k) <= _room(n, p, limit):
         storage = "memory"
@@ -105,6 +105,16 @@ def audit(
             "95th_percentile_error": float(np.quantile(apart, 0.95)),
         }
     return report, None
+
+
+def _fits_on(executor: Executor, n: int, p: int) -> bool:
+    """Whether the workers of a cluster can hold the matrix; those of one that is lost cannot."""
+    try:
+        return isinstance(executor, Holder) and (
+            spread_bytes(n, p, executor.workers()) <= executor.memory()
+        )
+    except CGScoreError:
+        return False
 
 
 def _room(n: int, p: int, limit: int | None) -> int:
