@@ -18,7 +18,7 @@ class Processes:
         self.file = folder / "scheduler.json"
         self._folder = folder
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
-        _until(self.file.exists)
+        until(self.file.exists)
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def add(self, *options: str, limit: int | None = None) -> subprocess.Popen[bytes]:
@@ -48,7 +48,8 @@ class Processes:
             return subprocess.Popen([*command, *shared, *options], stdout=log, stderr=log)
 
 
-def _until(condition: Any, seconds: float = 60) -> None:
+def until(condition: Any, seconds: float = 60) -> None:
+    """Wait for a condition, and fail if it does not come."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "took too long"
