@@ -20,7 +20,7 @@ from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.kernel import ENTRY, Array
 from cgscore.labels import Labels
-from cgscore.prepared import Prepared, keys
+from cgscore.prepared import FEW_DIGITS, Prepared, keys
 from cgscore.result import Scores
 from cgscore.scores import Valuation
 from cgscore.solvers import partition, subsample
@@ -29,8 +29,6 @@ from cgscore.solvers.checkpoint import Checkpoint, identity
 from cgscore.solvers.comparison import audit
 from cgscore.solvers.slots import Index, slots_of
 from cgscore.solvers.subset import Problem
-
-FEW_DIGITS = 6
 
 
 @dataclass(frozen=True)

@@ -389,21 +389,22 @@ def issues(
 
     if output is not None:
         _refuse_output(output, source, labels, data)
-    options = {
-        "labels": labels,
-        "label_column": label_column,
-        "image_column": image_column,
-        "id_column": id_column,
-        "split": split,
-        "resize": resize,
-        "skip_bad": skip_bad,
-        "preprocess": preprocess,
-    }
     with _warnings_aside():
         if _is_result(source):
             scores = cgscore.load(source)
         else:
-            scores = cgscore.score(cgscore.read(source, **options), ridge="auto")  # type: ignore[arg-type]
+            dataset = cgscore.read(
+                source,
+                labels=labels,
+                label_column=label_column,
+                image_column=image_column,
+                id_column=id_column,
+                split=split,
+                resize=resize,
+                skip_bad=skip_bad,
+                preprocess=preprocess,
+            )
+            scores = cgscore.score(dataset, ridge="auto")
     found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         _write_table(found.reset_index(), output)

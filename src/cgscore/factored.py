@@ -28,7 +28,7 @@ from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
-from cgscore.prepared import Prepared, keys, listed
+from cgscore.prepared import FEW_DIGITS, Prepared, keys, listed
 from cgscore.result import Scores, score_table
 from cgscore.scores import valuation
 from cgscore.solvers import exact
@@ -41,7 +41,6 @@ from cgscore.solvers.storage import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW_DIGITS = 6
 SAMPLE = 32  # examples at which the loss of float32 is measured
 LOSS = 0.01  # of the score, from which on a loss is worth a warning
 

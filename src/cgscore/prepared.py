@@ -28,6 +28,8 @@ from cgscore.labels import Labels, as_labels
 from cgscore.result import Scores, score_table
 from cgscore.scores import Valuation
 
+FEW_DIGITS = 6  # that the condition leaves: fewer are worth a warning
+
 
 class Prepared:
     """Inputs scaled to the unit sphere, identical rows merged where the ridge is 0.

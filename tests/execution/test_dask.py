@@ -65,10 +65,15 @@ def test_same_bits_as_local(client: Client, data: Any, local: Any, method: str) 
     assert same(found, local[method])
 
 
-def test_a_worker_is_killed_and_another_joins(processes: Processes, data: Any, local: Any) -> None:
+@pytest.mark.parametrize("others", [1, 0])
+def test_a_worker_is_killed_and_another_joins(
+    processes: Processes, data: Any, local: Any, others: int
+) -> None:
+    """If it was the only one the data go with it, and are sent again to its successor."""
     first = processes.add()
-    processes.add()
-    with processes.client(2) as client:
+    for _ in range(others):
+        processes.add()
+    with processes.client(1 + others) as client:
 
         def swap() -> None:
             first.send_signal(signal.SIGKILL)
@@ -82,25 +87,6 @@ def test_a_worker_is_killed_and_another_joins(processes: Processes, data: Any, l
             **OPTIONS["subsample"],
         )
         assert first.wait() == -signal.SIGKILL
-    assert same(found, local["subsample"])
-
-
-def test_the_only_worker_is_killed(processes: Processes, data: Any, local: Any) -> None:
-    """The data go with it, and are sent again to its successor."""
-    first = processes.add()
-    with processes.client(1) as client:
-
-        def replace() -> None:
-            first.send_signal(signal.SIGKILL)
-            processes.add()
-
-        found = cgscore.score(
-            *data,
-            method="subsample",
-            client=client,
-            progress=once(0.3, replace),
-            **OPTIONS["subsample"],
-        )
     assert same(found, local["subsample"])
 
 
