@@ -110,7 +110,11 @@ def peers(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
         subprocess.run(install, check=True)
     with tempfile.TemporaryDirectory() as folder:
         given, answer = (str(Path(folder) / name) for name in ("given.npz", "answer.npz"))
-        np.savez(given, X=X.astype(np.float32), Z=np.stack(Z))
+        np.savez(
+            given,
+            X=(X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32),
+            Z=np.stack(Z),
+        )
         subprocess.run([str(python), str(here / "peers.py"), given, answer], check=True)
         told = np.load(answer)
         return {

@@ -52,12 +52,15 @@ def small_cifar(raw: bool = True, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     some = [rng.choice(np.flatnonzero(y == c), PER_CLASS, replace=False) for c in range(10)]
     chosen = np.sort(np.concatenate(some))
-    pixels = X[chosen].astype(np.float64)
-    if not raw:
-        channels = X.reshape(-1, 3)
-        pixels = pixels.reshape(-1, 3) - channels.mean(axis=0)
-        pixels = (pixels / channels.std(axis=0)).reshape(len(chosen), -1)
+    pixels = X[chosen].astype(np.float64) if raw else standardised(X[chosen], X)
     return read(pixels, labels=y[chosen])
+
+
+def standardised(X: Any, whole: Any) -> Any:
+    """Pixels with the channels' mean over all images taken off, and divided by their deviation."""
+    channels = whole.reshape(-1, 3)
+    pixels = X.reshape(-1, 3) - channels.mean(axis=0)
+    return (pixels / channels.std(axis=0)).reshape(len(X), -1)
 
 
 def convergence(raw: bool) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits
 
 import cgscore
 from cgscore import issues
+from cgscore.calibration import Calibration
 from cgscore.errors import OptionError
 from cgscore.execution.progress import Silent
 from cgscore.scores import class_targets
@@ -77,7 +78,7 @@ def test_posteriors_against_a_plain_loop() -> None:
     rng = np.random.default_rng(0)
     F, own = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
     T = rng.dirichlet(np.ones(3), 3)
-    found = issues.judge(F, own, issues.Noise(T, 2.5, 10))
+    found = issues.judge(F, own, issues.Noise(T, Calibration(2.5), 10))
     for i in range(40):
         q = np.exp(2.5 * F[i]) / np.exp(2.5 * F[i]).sum()
         posterior = q * T[:, own[i]] / (q @ T[:, own[i]])

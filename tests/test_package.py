@@ -61,7 +61,8 @@ def test_imports_go_one_way() -> None:
     order = [
         {"errors"},
         {"kernel"},
-        {"scores", "execution", "issues"},
+        {"scores", "execution", "calibration"},
+        {"issues"},
         {"troubles"},
         {"labels", "duplicates"},
         {"solvers"},

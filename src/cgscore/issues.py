@@ -6,40 +6,51 @@ symbol      shape    meaning
 F           n x k    leave-one-out predictions: what all *other* examples say of example i
 j           n        given labels
 T           k x k    ``T_cj = P(given j | true c)``: how labels go wrong
-q           n x k    ``softmax(b F_i)``: class probabilities from the inputs alone
+q           n x k    class probabilities from the inputs alone (`calibration.py`)
 ==========  =======  =========================================================================
 
 With the true class hidden, ``P(true c | x_i, given j) ~ q_i(c) T_cj``. Its entry at the given label
 is the **label score**: the probability that the label is right, as far as the other examples tell.
 
-T comes from *anchors*: the examples on which predictions are most certain (the largest gap between
-the best and the second class), a share of those predicted to be of each class. F_i does not depend
-on the label of example i, so the labels of the anchors of class c are draws from row c of T, with
-little natural confusion among them. Few of them are wrong, so rows are shrunk, and how much is
-decided by the data (empirical Bayes): rates of noise towards the common rate (beta-binomial), and
-where labels go towards all classes alike (Dirichlet-multinomial). Then b is the one under which the
-given labels are most likely. No rate of noise is asked for; it is what comes out.
+T comes from *anchors*: the examples of which predictions are most certain, a share of those
+predicted to be of each class. F_i does not depend on the label of example i, so the labels of the
+anchors of class c are draws from row c of T, with little natural confusion among them. Few of them
+are wrong, so rows are shrunk, and how much is decided by the data (empirical Bayes): rates of noise
+towards the common rate (beta-binomial), and where labels go towards all classes alike
+(Dirichlet-multinomial). Anchors are first taken by the gap between the best and the second
+prediction, then, with the probabilities that follow, by the largest probability.
+
+Where classes overlap, even anchors are confused by nature. It shows: the most certain of them have
+far fewer "wrong" labels. Then fewer anchors are taken, and the level of noise becomes the one under
+which the given labels are most likely. No rate of noise is asked for; it is what comes out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from cgscore.calibration import (
+    Calibration,
+    Index,
+    best_penalty,
+    calibrated,
+    likelihood,
+    parts,
+    sampled,
+    sharpest,
+)
 from cgscore.kernel import Array
 
-Index = NDArray[np.intp]
-
-SHARE = 0.25  # of the examples predicted to be of a class: its anchors
+SHARES = (0.25, 0.1, 0.05, 0.025)  # of the examples predicted to be of a class: its anchors
 FEWEST = 200  # anchors, if there are as many examples
-SHARPNESS = 2.0 ** np.arange(-2, 6.01, 0.25)  # values of b
+DEVIATIONS = 3.0  # by which the rate must fall for a smaller share to be taken
+LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)  # of the noise seen among anchors
 STRENGTHS = 10.0 ** np.arange(0, 4.01, 0.25)  # pseudo-counts of the shrinkage
-SAMPLE = 20_000  # examples on which b is chosen
-_CHUNK = 1 << 22  # numbers handled at once
 
 
 @dataclass(frozen=True)
@@ -50,14 +61,14 @@ class Noise:
     ----------
     T : (k, k) array
         Probability of each given label, for each true class.
-    b : float
-        Sharpness of the probabilities.
+    how : Calibration
+        Class probabilities from predictions.
     anchors : int
         Examples from which T is estimated.
     """
 
     T: Array
-    b: float
+    how: Calibration
     anchors: int
 
 
@@ -85,16 +96,23 @@ class Verdicts:
 
 
 def estimate_noise(F: Array, own: Index) -> Noise:
-    """T and b from leave-one-out predictions and given labels."""
-    counts = _anchor_labels(F, own)
-    k = len(counts)
-    total, wrong = counts.sum(axis=1), counts.sum(axis=1) - np.diagonal(counts)
-    rate = _shrunk_rates(wrong, total)
-    T = rate[:, None] * _shrunk_targets(counts)
-    T[np.arange(k), np.arange(k)] = 1 - rate
-    some = slice(None) if len(F) <= SAMPLE else _spaced(len(F))
-    scores = [_log_likelihood(F[some], own[some], T, b) for b in SHARPNESS]
-    return Noise(T, float(SHARPNESS[int(np.argmax(scores))]), int(total.sum()))
+    """T, and class probabilities, from leave-one-out predictions and given labels."""
+    some = sampled(*F.shape)
+    G, j = F[some], own[some]
+    by_gap = _anchors(*_by_gap(F), own, F.shape[1], SHARES[:1])
+    T = _noise_matrix(by_gap.counts)
+    start = sharpest(G, j, T)
+    penalty = best_penalty(G, j, T, start)
+    how = calibrated(G, j, T, start, penalty)
+    found = _anchors(*_by_probability(F, how), own, F.shape[1], SHARES)
+    T = _noise_matrix(found.counts)
+    tried: list[tuple[float, Array, Calibration]] = []
+    for level in LEVELS if found.fell else LEVELS[:1]:
+        less = level * T + (1 - level) * np.eye(len(T))
+        how = calibrated(G, j, less, how, penalty)
+        tried.append((likelihood(G, j, less, how), less, how))
+    _, T, how = max(tried, key=lambda one: one[0])
+    return Noise(T, how, int(found.counts.sum()))
 
 
 def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
@@ -103,8 +121,8 @@ def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
     right, sure = np.empty(n), np.empty(n)
     best, second = np.empty(n, np.intp), np.empty(n, np.intp)
     wrong = np.zeros(k)
-    for part in _parts(n, k):
-        posterior = softmax(noise.b * F[part]) * noise.T[:, own[part]].T
+    for part in parts(n, k):
+        posterior = noise.how.probabilities(F[part]) * noise.T[:, own[part]].T
         posterior /= posterior.sum(axis=1, keepdims=True)
         rows = np.arange(len(posterior))
         right[part] = posterior[rows, own[part]]
@@ -153,29 +171,60 @@ def flagged(
     return marked
 
 
-def softmax(A: Array) -> Array:
-    """Rows of exponentials that add up to 1."""
-    E = np.exp(A - A.max(axis=1, keepdims=True))
-    scaled: Array = E / E.sum(axis=1, keepdims=True)
-    return scaled
+@dataclass(frozen=True)
+class _Anchors:
+    counts: Array  # given labels (columns) of the anchors of each predicted class (rows)
+    fell: bool  # whether a smaller share was taken because the rate of noise fell
 
 
-def _anchor_labels(F: Array, own: Index) -> Array:
-    """Given labels of the anchors of each predicted class: counts (k, k)."""
+def _by_gap(F: Array) -> tuple[Index, Array]:
+    """The predicted class, and how far it is ahead of the second."""
     n, k = F.shape
     top, gap = np.empty(n, np.intp), np.empty(n)
-    for part in _parts(n, k):
+    for part in parts(n, k):
         ordered = np.partition(F[part], k - 2, axis=1)
         gap[part] = ordered[:, -1] - ordered[:, -2]
         top[part] = np.argmax(F[part], axis=1)
-    share = min(1.0, max(SHARE, FEWEST / n))
-    order = np.lexsort((np.arange(n), -gap, top))  # by class, the most certain first
+    return top, gap
+
+
+def _by_probability(F: Array, how: Calibration) -> tuple[Index, Array]:
+    """The most probable class, and its probability."""
+    top, largest = np.empty(len(F), np.intp), np.empty(len(F))
+    for part in parts(*F.shape):
+        q = how.probabilities(F[part])
+        top[part], largest[part] = np.argmax(q, axis=1), q.max(axis=1)
+    return top, largest
+
+
+def _anchors(
+    top: Index, certainty: Array, own: Index, k: int, shares: tuple[float, ...]
+) -> _Anchors:
+    """The most certain of each predicted class, by the largest share unless a smaller is purer."""
+    n = len(top)
+    order = np.lexsort((np.arange(n), -certainty, top))  # by class, the most certain first
     size = np.bincount(top, minlength=k)
     place = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
-    anchors = order[place < np.ceil(share * size)[top[order]]]
+    taken, taken_rate, fell = order[:0], np.inf, False
+    for share in shares:
+        of_all = min(1.0, max(share, FEWEST / n))
+        chosen = order[place < np.ceil(of_all * size)[top[order]]]
+        rate = float(np.mean(top[chosen] != own[chosen]))
+        if rate + DEVIATIONS * np.sqrt(rate * (1 - rate) / len(chosen)) < taken_rate:
+            fell = len(taken) > 0
+            taken, taken_rate = chosen, rate
     counts = np.zeros((k, k))
-    np.add.at(counts, (top[anchors], own[anchors]), 1)
-    return counts
+    np.add.at(counts, (top[taken], own[taken]), 1)
+    return _Anchors(counts, fell)
+
+
+def _noise_matrix(counts: Array) -> Array:
+    """T from the given labels of anchors, shrunk."""
+    k, total = len(counts), counts.sum(axis=1)
+    rate = _shrunk_rates(total - np.diagonal(counts), total)
+    T: Array = rate[:, None] * _shrunk_targets(counts)
+    T[np.arange(k), np.arange(k)] = 1 - rate
+    return T
 
 
 def _shrunk_rates(wrong: Array, total: Array) -> Array:
@@ -212,21 +261,3 @@ def _shrunk_targets(counts: Array) -> Array:
 
 def _most_likely(likelihood: Callable[[float], float]) -> float:
     return float(max(STRENGTHS, key=likelihood))
-
-
-def _log_likelihood(F: Array, own: Index, T: Array, b: float) -> float:
-    """Of the given labels, with the true ones hidden."""
-    total = 0.0
-    for part in _parts(*F.shape):
-        q = softmax(b * F[part])
-        total += float(np.log(np.einsum("ic,ci->i", q, T[:, own[part]])).sum())
-    return total
-
-
-def _spaced(n: int) -> Index:
-    return np.linspace(0, n - 1, SAMPLE).astype(np.intp)
-
-
-def _parts(n: int, k: int) -> Iterator[slice]:
-    step = max(1, _CHUNK // k)
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))

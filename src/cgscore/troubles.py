@@ -84,7 +84,6 @@ def issue_table(
             zip(map(str, classes.tolist()), verdicts.wrong_by_class.tolist(), strict=True)
         ),
         "noise_matrix": noise.T.tolist(),
-        "sharpness": noise.b,
         "anchors": noise.anchors,
         "hint": HINT if ridge == 0 else None,
     }

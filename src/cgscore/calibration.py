@@ -1,0 +1,117 @@
+r"""Leave-one-out predictions as class probabilities, learnt from labels of which some are wrong.
+
+Predictions F (n x k) become ``q_i = softmax(F_i W + c)``, the probabilities of the true class. With
+``T_cj = P(given j | true c)`` the given labels have the likelihood ``prod_i sum_c q_i(c) T_cj(i)``;
+W and c are where it is largest. Labels that T explains do not bend the probabilities, confusion
+between classes by nature does.
+
+W starts as ``b I`` with the b of the largest likelihood, and is held to it by a penalty. How
+strongly is decided on held-out labels: with few examples, or many classes, b alone remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from cgscore.kernel import Array
+
+Index = NDArray[np.intp]
+
+SHARPNESS = 2.0 ** np.arange(-2, 6.01, 0.25)  # values of b
+PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # on half the squared distance of W from b I
+WIDEST = 128  # classes for which W is more than b I
+SAMPLE = 4_000_000  # numbers of F from which all this is learnt, at least FEWEST rows
+FEWEST = 2_000
+STEPS = 100  # of the search for W and c
+_CHUNK = 1 << 22  # numbers handled at once
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How predictions turn into logits: ``b F``, or ``F W + c``."""
+
+    b: float
+    W: Array | None = None
+    c: Array | float = 0.0
+
+    def probabilities(self, F: Array) -> Array:
+        """The probability of every class, for each row of F."""
+        return softmax(self.b * F if self.W is None else F @ self.W + self.c)
+
+
+def sampled(n: int, k: int) -> Index:
+    """The rows from which a calibration is learnt: evenly spaced, all if they are few."""
+    return np.linspace(0, n - 1, min(n, max(FEWEST, SAMPLE // k))).astype(np.intp)
+
+
+def sharpest(F: Array, own: Index, T: Array) -> Calibration:
+    """The ``b`` under which the given labels are most likely."""
+    return max(
+        (Calibration(float(b)) for b in SHARPNESS), key=lambda one: likelihood(F, own, T, one)
+    )
+
+
+def calibrated(
+    F: Array, own: Index, T: Array, start: Calibration, penalty: float | None
+) -> Calibration:
+    """W and c under which the given labels are most likely; `start` itself without a penalty."""
+    k = F.shape[1]
+    if penalty is None:
+        return start
+    home = np.concatenate([(start.b * np.eye(k)).ravel(), np.zeros(k)])
+    first = home if start.W is None else np.r_[start.W.ravel(), start.c]
+    of_own = T[:, own].T
+
+    def cost(x: Array) -> tuple[float, Array]:
+        q = softmax(F @ x[: k * k].reshape(k, k) + x[k * k :])
+        posterior = q * of_own
+        total = posterior.sum(axis=1)
+        posterior /= total[:, None]
+        posterior -= q
+        away = x - home
+        slope = np.concatenate([(F.T @ posterior).ravel(), posterior.sum(axis=0)])
+        return penalty / 2 * float(away @ away) - float(np.log(total).sum()), penalty * away - slope
+
+    found = minimize(cost, first, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
+    return Calibration(start.b, found[: k * k].reshape(k, k), found[k * k :])
+
+
+def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | None:
+    """The penalty after which half the labels are told best by the other half; None is b alone."""
+    if F.shape[1] > WIDEST:
+        return None
+    fit, held = slice(0, None, 2), slice(1, None, 2)
+    chances = {
+        penalty: likelihood(F[held], own[held], T, calibrated(F[fit], own[fit], T, start, penalty))
+        for penalty in (None, *PENALTIES)
+    }
+    return max(chances, key=lambda penalty: chances[penalty])
+
+
+def likelihood(F: Array, own: Index, T: Array, how: Calibration) -> float:
+    """Of the given labels, with the true ones hidden: its logarithm."""
+    total = 0.0
+    for part in parts(*F.shape):
+        total += float(
+            np.log(np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, own[part]])).sum()
+        )
+    return total
+
+
+def softmax(A: Array) -> Array:
+    """Rows of exponentials that add up to 1."""
+    E = np.exp(A - A.max(axis=1, keepdims=True))
+    E /= E.sum(axis=1, keepdims=True)
+    scaled: Array = E
+    return scaled
+
+
+def parts(n: int, k: int) -> Iterator[slice]:
+    """Slices of the rows that are handled at once."""
+    step = max(1, _CHUNK // k)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
