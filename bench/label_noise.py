@@ -2,16 +2,21 @@
 
 ::
 
-    python bench/label_noise.py -o results/label_noise.json                  # all data, seeds 5-9
-    python bench/label_noise.py --data digits --seeds 0 1 2 3 4              # for fixing constants
+    python bench/label_noise.py -o results/label_noise.json           # all data, seeds 5-9
+    python bench/label_noise.py --data digits --seeds 0 1 2 3 4       # for fixing constants
+    python bench/label_noise.py --show results/label_noise.json       # the tables again
+    python bench/label_noise.py --show results/label_noise.json --markdown --plot docs/noise.svg
+    python bench/label_noise.py --estimates                           # how many, by our count
 
 Every method gets the same inputs and the same noisy labels (`noise.py`). The other packages run in
 an environment of the bench's own (.peers, made if missing). Printed and written, for every data
 set, noise and method, means over seeds: AUROC, average precision, precision at the true count, F1
 of the decision, accuracy of the suggested label on the truly wrong ones, and seconds. Seconds of
-ours are those of a factor and of what each labelling takes on top.
+ours are those of a factor and of what each labelling takes on top. ``fashion-whole`` is all 60,000
+examples, two noises, the first seed, scored with the iterative method.
 
-Data are found in CGSCORE_DATA, by default ../shared/data.
+Data that are not asked for keep their place in the output file. Data are found in CGSCORE_DATA, by
+default ../shared/data.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from iterative import load as load_whole
 from iterative import sample
 from noise import KINDS, noisy
 
@@ -38,6 +44,7 @@ from cgscore.solvers.ridge import least_error, sampled
 
 SIZE = 8000
 DETECTORS = {"CG (paper)": "cg", "partial (paper)": "partial", "sign rule (paper)": "sign"}
+WHOLE = ("20 % uniform", "30 % to one other class")  # noises for all 60,000
 METRICS = ("auroc", "average_precision", "precision_at_count", "f1", "suggestion", "seconds")
 
 
@@ -45,6 +52,9 @@ def load(name: str) -> tuple[Any, Any]:
     if name == "digits":
         data = cgscore.read("sklearn:digits")
         return np.asarray(data.X, np.float64).reshape(len(data), -1), np.asarray(data.y)
+    if name == "fashion-whole":
+        X, y = load_whole("Fashion-MNIST")
+        return X.astype(np.float64), y.astype(int)
     X, y = sample({"fashion": "Fashion-MNIST", "cifar": "CIFAR-10"}[name], SIZE)
     return X, y.astype(int)
 
@@ -67,6 +77,21 @@ def measures(wrong: Any, score: Any, flag: Any, suggestion: Any, y: Any, seconds
     }
 
 
+def judged(scores: Any, by: str, y: Any, z: Any, start: float, before: float) -> Any:
+    """All metrics of `label_issues`, with the seconds since `start` and those spent before."""
+    table = scores.label_issues(by=by)
+    seconds = before + time.perf_counter() - start
+    predicted, second = table["predicted_label"], table["runner_up"]
+    return measures(
+        y != z,
+        table["label_score"].to_numpy(),
+        table["is_label_issue"].to_numpy(),
+        np.where(predicted == z, second, predicted),
+        y,
+        seconds,
+    )
+
+
 def ours(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
     """Ours with the automatic ridge, and the paper's detectors with ridge 0, on every labelling."""
     some, k = sampled(len(X), 0), int(y.max()) + 1
@@ -81,22 +106,27 @@ def ours(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
         made = time.perf_counter() - start
         for number, z in enumerate(Z):
             for name, by in {"ours": "posterior", **DETECTORS}.items():
-                if ridge != (chosen[number] if name == "ours" else 0.0):
-                    continue
-                start = time.perf_counter()
-                table = factor.score(z).label_issues(by=by)
-                spent = made + time.perf_counter() - start + (each if name == "ours" else 0)
-                found[name][number] = measures(
-                    y != z,
-                    table["label_score"].to_numpy(),
-                    table["is_label_issue"].to_numpy(),
-                    np.where(
-                        table["predicted_label"] == z, table["runner_up"], table["predicted_label"]
-                    ),
-                    y,
-                    spent,
-                )
+                if ridge == (chosen[number] if name == "ours" else 0.0):
+                    start = time.perf_counter()
+                    before = made + (each if name == "ours" else 0)
+                    found[name][number] = judged(factor.score(z), by, y, z, start, before)
         factor.close()
+    return found
+
+
+def ours_whole(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
+    """The same for so many examples that scores are iterated."""
+    found: dict[str, list[Any]] = {name: [] for name in ("ours", *DETECTORS)}
+    for z in Z:
+        start = time.perf_counter()
+        scores = cgscore.score(X, z, ridge="auto", method="iterative")
+        found["ours"].append(judged(scores, "posterior", y, z, start, 0.0))
+        start = time.perf_counter()
+        scores = cgscore.score(X, z, method="iterative")
+        made = time.perf_counter() - start
+        for name, by in DETECTORS.items():
+            start = time.perf_counter()
+            found[name].append(judged(scores, by, y, z, start, made))
     return found
 
 
@@ -133,33 +163,149 @@ def peers(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
         }
 
 
+def run(name: str, seeds: list[int], with_peers: bool) -> list[Any]:
+    """Cells of one data set: means over seeds, and their deviations."""
+    X, y = load(name)
+    whole = name == "fashion-whole"
+    cases = [(kind, seed) for kind in (WHOLE if whole else KINDS) for seed in seeds]
+    if whole:
+        cases = [(kind, seed) for kind, seed in cases if seed == seeds[0]]
+    Z = [noisy(X, y, kind, seed) for kind, seed in cases]
+    results = ours_whole(X, y, Z) if whole else ours(X, y, Z)
+    if with_peers:
+        results |= peers(X, y, Z)
+    cells = []
+    for kind in dict.fromkeys(kind for kind, _ in cases):
+        mine = [i for i, (other, _) in enumerate(cases) if other == kind]
+        for method, values in results.items():
+            each = {m: [values[i][m] for i in mine] for m in METRICS}
+            cell = {"data": name, "examples": len(y), "noise": kind, "method": method}
+            cell |= {m: float(np.mean(each[m])) for m in METRICS}
+            cells.append(cell | {"deviation": {m: float(np.std(each[m])) for m in METRICS}})
+    return cells
+
+
+def show(cells: list[Any]) -> None:
+    """Tables, a noise each, and where ours is not first."""
+    for data, noise in dict.fromkeys((cell["data"], cell["noise"]) for cell in cells):
+        print(f"\n{data}, {noise:<25}" + "  ".join(metric[:9].rjust(9) for metric in METRICS))
+        mine = [cell for cell in cells if (cell["data"], cell["noise"]) == (data, noise)]
+        for cell in mine:
+            print(f"  {cell['method']:<37}" + "  ".join(f"{cell[m]:9.4f}" for m in METRICS))
+        for metric in ("auroc", "average_precision", "f1"):
+            best = max(mine, key=lambda cell: cell[metric])
+            if best["method"] != "ours":
+                print(f"  not first in {metric}: {best['method']}")
+
+
+def markdown(cells: list[Any]) -> None:
+    """Ours against the best of the others, a line for each noise."""
+    shown = ("auroc", "average_precision", "f1")
+    print("| data | noise | AUROC | average precision | F1 | suggested label right |")
+    print("|---|---|---|---|---|---|")
+    for data, noise in dict.fromkeys((cell["data"], cell["noise"]) for cell in cells):
+        mine = [cell for cell in cells if (cell["data"], cell["noise"]) == (data, noise)]
+        (our,) = (cell for cell in mine if cell["method"] == "ours")
+        line = []
+        for metric in shown:
+            best = max((c for c in mine if c is not our), key=lambda c: c[metric])
+            us, them = f"{our[metric]:.3f}", f"{best[metric]:.3f}"
+            us, them = (f"**{us}**", them) if our[metric] > best[metric] else (us, f"**{them}**")
+            line.append(f"{us} / {them} {best['method']}")
+        print(f"| {data} | {noise} | {' | '.join(line)} | {our['suggestion']:.3f} |")
+
+
+def estimates(name: str, seeds: list[int]) -> None:
+    """How many labels are wrong by our estimate, and how often the interval holds the truth."""
+    X, y = load(name)
+    for kind in KINDS:
+        ratio, held = [], []
+        for seed in seeds:
+            z = noisy(X, y, kind, seed)
+            found = cgscore.score(X, z, ridge="auto", method="exact").label_issues().attrs
+            truth, (low, high) = int((y != z).sum()), found["interval"]
+            ratio.append(found["estimated_wrong"] / truth)
+            held.append(low <= truth <= high)
+        print(
+            f"{name:<8} {kind:<25} estimated / true {np.mean(ratio):.2f} "
+            f"({min(ratio):.2f} to {max(ratio):.2f}); "
+            f"the interval holds the truth {sum(held)} times of {len(held)}",
+            flush=True,
+        )
+
+
+def plot(cells: list[Any], path: Path) -> None:
+    """Average precision and F1 of every method, a panel for each data set and metric."""
+    from matplotlib import pyplot as plt
+
+    names = list(dict.fromkeys(cell["data"] for cell in cells))
+    methods = list(dict.fromkeys(cell["method"] for cell in cells))
+    shown = {"auroc": "AUROC", "average_precision": "average precision", "f1": "F1 of the decision"}
+    figure, panels = plt.subplots(
+        len(shown), len(names), figsize=(3.4 * len(names), 8), squeeze=False, sharey="row"
+    )
+    for column, name in enumerate(names):
+        mine = [cell for cell in cells if cell["data"] == name]
+        noises = list(dict.fromkeys(cell["noise"] for cell in mine))
+        for row, (metric, title) in enumerate(shown.items()):
+            panel = panels[row][column]
+            for number, method in enumerate(methods):
+                values = [cell[metric] for cell in mine if cell["method"] == method]
+                panel.plot(
+                    values,
+                    range(len(noises)),
+                    "D" if method == "ours" else "o",
+                    color="black" if method == "ours" else f"C{number - 1}",
+                    markersize=7 if method == "ours" else 5,
+                    label=method,
+                    zorder=3 if method == "ours" else 2,
+                )
+            panel.set_yticks(range(len(noises)), noises)
+            panel.set_xlim(0, 1.02)
+            panel.invert_yaxis() if column == 0 else None
+            panel.grid(alpha=0.3)
+            panel.set_xlabel(title)
+        panels[0][column].set_title(f"{name}, {mine[0]['examples']:,} examples")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=4, frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--data", nargs="+", default=["digits", "fashion", "cifar"])
+    names = ["digits", "fashion", "cifar", "fashion-whole"]
+    parser.add_argument("--data", nargs="+", default=names, choices=names)
     parser.add_argument("--seeds", nargs="+", type=int, default=[5, 6, 7, 8, 9])
     parser.add_argument("--without-peers", action="store_true", help="ours and the paper's only")
+    parser.add_argument("--show", type=Path, help="print what a file holds and stop")
+    parser.add_argument("--markdown", action="store_true", help="with --show: as a short table")
+    parser.add_argument("--plot", type=Path, help="with --show: draw it")
+    parser.add_argument("--estimates", action="store_true", help="count only, and stop")
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore", CGScoreWarning)
-    document: dict[str, Any] = {"version": cgscore.__version__, "seeds": asked.seeds, "cells": []}
+    if asked.show:
+        cells = json.loads(asked.show.read_text())["cells"]
+        (markdown if asked.markdown else show)(cells)
+        if asked.plot:
+            plot(cells, asked.plot)
+        return
+    if asked.estimates:
+        for name in asked.data[:3] if asked.data == names else asked.data:
+            estimates(name, asked.seeds)
+        return
+    cells = []
+    if asked.output and asked.output.exists():
+        kept = json.loads(asked.output.read_text())["cells"]
+        cells = [cell for cell in kept if cell["data"] not in asked.data]
     for name in asked.data:
-        X, y = load(name)
-        cases = [(kind, seed) for kind in KINDS for seed in asked.seeds]
-        Z = [noisy(X, y, kind, seed) for kind, seed in cases]
-        print(f"{name}, {len(y):,} examples", flush=True)
-        results = ours(X, y, Z)
-        if not asked.without_peers:
-            results |= peers(X, y, Z)
-        for kind in KINDS:
-            mine = [i for i, (other, _) in enumerate(cases) if other == kind]
-            print(f"\n{name}, {kind:<25} {'  '.join(metric[:9].rjust(9) for metric in METRICS)}")
-            for method, values in results.items():
-                means = {m: float(np.mean([values[i][m] for i in mine])) for m in METRICS}
-                document["cells"].append({"data": name, "noise": kind, "method": method, **means})
-                print(
-                    f"  {method:<37}" + "  ".join(f"{means[m]:9.4f}" for m in METRICS), flush=True
-                )
+        found = run(name, asked.seeds, not asked.without_peers)
+        show(found)
+        cells = sorted([*cells, *found], key=lambda cell: names.index(cell["data"]))
         if asked.output:
+            document = {"version": cgscore.__version__, "seeds": asked.seeds, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)
             asked.output.write_text(json.dumps(document, indent=1) + "\n")
 

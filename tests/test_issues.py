@@ -74,6 +74,23 @@ def test_the_noise_is_estimated(share: float, step: int | None) -> None:
         assert auroc(y != z, verdicts.right) > 0.97
 
 
+def test_classes_that_overlap_are_not_taken_for_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a third is misclassified by nature: most of that is not called noise."""
+    k, n = 6, 8000
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % k
+    logits = 1.6 * (1.6 * np.eye(k)[y] + rng.standard_normal((n, k)))
+    q = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert np.mean(q.argmax(axis=1) != y) > 0.35
+    F = 0.6 * (2 * q - 1) + 0.1 * rng.standard_normal((n, k))
+    right = issues.judge(F, y, issues.estimate_noise(F, y)).right
+    assert issues.flagged(right).mean() < 0.02
+    assert (1 - right).sum() < 0.05 * n
+    monkeypatch.setattr(issues, "SHARES", (0.25,))
+    naive = issues.judge(F, y, issues.estimate_noise(F, y)).right
+    assert (1 - naive).sum() > 2 * (1 - right).sum()
+
+
 def test_posteriors_against_a_plain_loop() -> None:
     rng = np.random.default_rng(0)
     F, own = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)

@@ -22,7 +22,8 @@ from cgscore.kernel import Array
 
 Index = NDArray[np.intp]
 
-SHARPNESS = 2.0 ** np.arange(-2, 6.01, 0.25)  # values of b
+SHARPNESS = 2.0 ** np.arange(-2, 7)  # values of b, and then between the best and its neighbours
+BETWEEN = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # on half the squared distance of W from b I
 WIDEST = 128  # classes for which W is more than b I
 SAMPLE = 4_000_000  # numbers of F from which all this is learnt, at least FEWEST rows
@@ -51,18 +52,20 @@ def sampled(n: int, k: int) -> Index:
 
 def sharpest(F: Array, own: Index, T: Array) -> Calibration:
     """The ``b`` under which the given labels are most likely."""
-    return max(
-        (Calibration(float(b)) for b in SHARPNESS), key=lambda one: likelihood(F, own, T, one)
-    )
+
+    def best(values: NDArray[np.floating]) -> float:
+        return float(max(values, key=lambda b: likelihood(F, own, T, Calibration(float(b)))))
+
+    return Calibration(best(BETWEEN * best(SHARPNESS)))
 
 
 def calibrated(
     F: Array, own: Index, T: Array, start: Calibration, penalty: float | None
 ) -> Calibration:
-    """W and c under which the given labels are most likely; `start` itself without a penalty."""
-    k = F.shape[1]
+    """W and c under which the given labels are most likely; without a penalty b alone."""
     if penalty is None:
-        return start
+        return sharpest(F, own, T)
+    k = F.shape[1]
     home = np.concatenate([(start.b * np.eye(k)).ravel(), np.zeros(k)])
     first = home if start.W is None else np.r_[start.W.ravel(), start.c]
     of_own = T[:, own].T
