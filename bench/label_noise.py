@@ -15,8 +15,8 @@ of the decision, accuracy of the suggested label on the truly wrong ones, and se
 ours are those of a factor and of what each labelling takes on top. ``fashion-whole`` is all 60,000
 examples, two noises, the first seed, scored with the iterative method.
 
-Data that are not asked for keep their place in the output file. Data are found in CGSCORE_DATA, by
-default ../shared/data.
+What is not run again keeps its place in the output file (with ``--without-peers`` the others). Data
+are found in CGSCORE_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
@@ -298,12 +298,16 @@ def main() -> None:
         return
     cells = []
     if asked.output and asked.output.exists():
-        kept = json.loads(asked.output.read_text())["cells"]
-        cells = [cell for cell in kept if cell["data"] not in asked.data]
+        cells = json.loads(asked.output.read_text())["cells"]
     for name in asked.data:
         found = run(name, asked.seeds, not asked.without_peers)
         show(found)
-        cells = sorted([*cells, *found], key=lambda cell: names.index(cell["data"]))
+        new = {(cell["data"], cell["method"]) for cell in found}
+        kept = [cell for cell in cells if (cell["data"], cell["method"]) not in new]
+        cells = sorted(
+            [*found, *kept],
+            key=lambda cell: (names.index(cell["data"]), [*KINDS].index(cell["noise"])),
+        )
         if asked.output:
             document = {"version": cgscore.__version__, "seeds": asked.seeds, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,8 @@ W and c are where it is largest. Labels that T explains do not bend the probabil
 between classes by nature does.
 
 W starts as ``b I`` with the b of the largest likelihood, and is held to it by a penalty. How
-strongly is decided on held-out labels: with few examples, or many classes, b alone remains.
+strongly is decided on held-out labels, for the simpler where that is as good: with few examples, or
+many classes, b alone remains.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Index = NDArray[np.intp]
 
 SHARPNESS = 2.0 ** np.arange(-2, 7)  # values of b, and then between the best and its neighbours
 BETWEEN = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
-PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # on half the squared distance of W from b I
+PENALTIES = (1000.0, 100.0, 10.0, 1.0)  # on half the squared distance of W from b I
 WIDEST = 128  # classes for which W is more than b I
 SAMPLE = 4_000_000  # numbers of F from which all this is learnt, at least FEWEST rows
 FEWEST = 2_000
@@ -85,25 +86,39 @@ def calibrated(
 
 
 def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | None:
-    """The penalty after which half the labels are told best by the other half; None is b alone."""
+    """The strongest penalty that tells held-out labels as well as any; None is b alone.
+
+    As well: the likelihood of one half after learning from the other is within its standard error
+    of the best.
+    """
     if F.shape[1] > WIDEST:
         return None
     fit, held = slice(0, None, 2), slice(1, None, 2)
-    chances = {
-        penalty: likelihood(F[held], own[held], T, calibrated(F[fit], own[fit], T, start, penalty))
+    logs = {
+        penalty: log_likelihoods(
+            F[held], own[held], T, calibrated(F[fit], own[fit], T, start, penalty)
+        )
         for penalty in (None, *PENALTIES)
     }
-    return max(chances, key=lambda penalty: chances[penalty])
+    best = max(logs.values(), key=lambda one: float(one.sum()))
+    return next(
+        penalty
+        for penalty, one in logs.items()  # the simplest first
+        if (best - one).sum() <= np.sqrt(len(one)) * (best - one).std()
+    )
 
 
 def likelihood(F: Array, own: Index, T: Array, how: Calibration) -> float:
     """Of the given labels, with the true ones hidden: its logarithm."""
-    total = 0.0
+    return float(log_likelihoods(F, own, T, how).sum())
+
+
+def log_likelihoods(F: Array, own: Index, T: Array, how: Calibration) -> Array:
+    """The same for each label."""
+    logs = np.empty(len(F))
     for part in parts(*F.shape):
-        total += float(
-            np.log(np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, own[part]])).sum()
-        )
-    return total
+        logs[part] = np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, own[part]])
+    return np.log(logs, out=logs)
 
 
 def softmax(A: Array) -> Array:
