@@ -15,8 +15,9 @@ of the decision, accuracy of the suggested label on the truly wrong ones, and se
 ours are those of a factor and of what each labelling takes on top. ``fashion-whole`` is all 60,000
 examples, two noises, the first seed, scored with the iterative method.
 
-What is not run again keeps its place in the output file (with ``--without-peers`` the others). Data
-are found in CGSCORE_DATA, by default ../shared/data.
+The suggested label is for all methods the best class other than the given one. The paper's CG and
+partial score only rank: they flag as many labels as our estimate says. What is not run again keeps
+its place in the output file. Data are found in CGSCORE_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def measures(wrong: Any, score: Any, flag: Any, suggestion: Any, y: Any, seconds
         "average_precision": float((precision * wrong[order]).sum() / count),
         "precision_at_count": float(precision[count - 1]),
         "f1": 2 * float((wrong & flag).sum()) / (count + int(flag.sum())),
-        "suggestion": float(np.mean(suggestion[wrong] == y[wrong])),
+        "suggestion": np.nan if (suggestion < 0).all() else np.mean(suggestion == y, where=wrong),
         "seconds": seconds,
     }
 
@@ -163,7 +164,7 @@ def peers(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
         }
 
 
-def run(name: str, seeds: list[int], with_peers: bool) -> list[Any]:
+def run(name: str, seeds: list[int], with_ours: bool, with_peers: bool) -> list[Any]:
     """Cells of one data set: means over seeds, and their deviations."""
     X, y = load(name)
     whole = name == "fashion-whole"
@@ -171,7 +172,9 @@ def run(name: str, seeds: list[int], with_peers: bool) -> list[Any]:
     if whole:
         cases = [(kind, seed) for kind, seed in cases if seed == seeds[0]]
     Z = [noisy(X, y, kind, seed) for kind, seed in cases]
-    results = ours_whole(X, y, Z) if whole else ours(X, y, Z)
+    results: dict[str, list[Any]] = {}
+    if with_ours:
+        results |= ours_whole(X, y, Z) if whole else ours(X, y, Z)
     if with_peers:
         results |= peers(X, y, Z)
     cells = []
@@ -180,9 +183,18 @@ def run(name: str, seeds: list[int], with_peers: bool) -> list[Any]:
         for method, values in results.items():
             each = {m: [values[i][m] for i in mine] for m in METRICS}
             cell = {"data": name, "examples": len(y), "noise": kind, "method": method}
-            cell |= {m: float(np.mean(each[m])) for m in METRICS}
-            cells.append(cell | {"deviation": {m: float(np.std(each[m])) for m in METRICS}})
+            cell |= {"seeds": [seed for other, seed in cases if other == kind]}
+            cell |= {m: _number(np.mean(each[m])) for m in METRICS}
+            cells.append(cell | {"deviation": {m: _number(np.std(each[m])) for m in METRICS}})
     return cells
+
+
+def _number(value: Any) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _text(value: float | None) -> str:
+    return "        -" if value is None else f"{value:9.4f}"
 
 
 def show(cells: list[Any]) -> None:
@@ -191,7 +203,7 @@ def show(cells: list[Any]) -> None:
         print(f"\n{data}, {noise:<25}" + "  ".join(metric[:9].rjust(9) for metric in METRICS))
         mine = [cell for cell in cells if (cell["data"], cell["noise"]) == (data, noise)]
         for cell in mine:
-            print(f"  {cell['method']:<37}" + "  ".join(f"{cell[m]:9.4f}" for m in METRICS))
+            print(f"  {cell['method']:<37}" + "  ".join(_text(cell[m]) for m in METRICS))
         for metric in ("auroc", "average_precision", "f1"):
             best = max(mine, key=lambda cell: cell[metric])
             if best["method"] != "ours":
@@ -240,20 +252,20 @@ def plot(cells: list[Any], path: Path) -> None:
 
     names = list(dict.fromkeys(cell["data"] for cell in cells))
     methods = list(dict.fromkeys(cell["method"] for cell in cells))
+    noises = list(KINDS)
     shown = {"auroc": "AUROC", "average_precision": "average precision", "f1": "F1 of the decision"}
     figure, panels = plt.subplots(
         len(shown), len(names), figsize=(3.4 * len(names), 8), squeeze=False, sharey="row"
     )
     for column, name in enumerate(names):
         mine = [cell for cell in cells if cell["data"] == name]
-        noises = list(dict.fromkeys(cell["noise"] for cell in mine))
         for row, (metric, title) in enumerate(shown.items()):
             panel = panels[row][column]
             for number, method in enumerate(methods):
-                values = [cell[metric] for cell in mine if cell["method"] == method]
+                drawn = [cell for cell in mine if cell["method"] == method]
                 panel.plot(
-                    values,
-                    range(len(noises)),
+                    [cell[metric] for cell in drawn],
+                    [noises.index(cell["noise"]) for cell in drawn],
                     "D" if method == "ours" else "o",
                     color="black" if method == "ours" else f"C{number - 1}",
                     markersize=7 if method == "ours" else 5,
@@ -261,8 +273,8 @@ def plot(cells: list[Any], path: Path) -> None:
                     zorder=3 if method == "ours" else 2,
                 )
             panel.set_yticks(range(len(noises)), noises)
+            panel.set_ylim(len(noises) - 0.5, -0.5)
             panel.set_xlim(0, 1.02)
-            panel.invert_yaxis() if column == 0 else None
             panel.grid(alpha=0.3)
             panel.set_xlabel(title)
         panels[0][column].set_title(f"{name}, {mine[0]['examples']:,} examples")
@@ -279,6 +291,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=names, choices=names)
     parser.add_argument("--seeds", nargs="+", type=int, default=[5, 6, 7, 8, 9])
     parser.add_argument("--without-peers", action="store_true", help="ours and the paper's only")
+    parser.add_argument("--without-ours", action="store_true", help="the others only")
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
     parser.add_argument("--markdown", action="store_true", help="with --show: as a short table")
     parser.add_argument("--plot", type=Path, help="with --show: draw it")
@@ -300,7 +313,7 @@ def main() -> None:
     if asked.output and asked.output.exists():
         cells = json.loads(asked.output.read_text())["cells"]
     for name in asked.data:
-        found = run(name, asked.seeds, not asked.without_peers)
+        found = run(name, asked.seeds, not asked.without_ours, not asked.without_peers)
         show(found)
         new = {(cell["data"], cell["method"]) for cell in found}
         kept = [cell for cell in cells if (cell["data"], cell["method"]) not in new]
@@ -309,7 +322,7 @@ def main() -> None:
             key=lambda cell: (names.index(cell["data"]), [*KINDS].index(cell["noise"])),
         )
         if asked.output:
-            document = {"version": cgscore.__version__, "seeds": asked.seeds, "cells": cells}
+            document = {"version": cgscore.__version__, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)
             asked.output.write_text(json.dumps(document, indent=1) + "\n")
 
