@@ -34,8 +34,7 @@ def datalab(X: Any, z: Any) -> Answer:
     lab = Datalab(data={"y": z.tolist()}, label_name="y")
     lab.find_issues(features=X, issue_types={"label": {}})
     found = lab.get_issues("label")
-    near = lab.get_info("statistics")["weighted_knn_graph"].indices.reshape(len(z), -1)
-    return found["label_score"], found["is_label_issue"], best_other(votes_of(near, z), z)
+    return found["label_score"], found["is_label_issue"], found["predicted_label"]
 
 
 def logistic_regression(X: Any, z: Any) -> Answer:
@@ -103,6 +102,11 @@ def main() -> None:
         for name, column in zip(("score", "flag", "suggestion", "seconds"), columns, strict=True):
             found[f"{number}-{name}"] = np.stack(column)
         print(f"  {list(METHODS)[number]}: {np.sum(columns[3]):.0f} s", flush=True)
+    theirs, votes = (
+        f"{[*METHODS.values()].index(method)}-suggestion"
+        for method in (datalab, nearest_neighbours)
+    )  # Datalab counts the same votes, and tells only the first
+    found[theirs] = np.where(found[theirs] == Z, found[votes], found[theirs])
     np.savez(sys.argv[2], names=np.array(list(METHODS)), **found)
 
 
