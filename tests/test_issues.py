@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 import cgscore
 from cgscore import issues
 from cgscore.calibration import Calibration
-from cgscore.errors import OptionError
+from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.execution.progress import Silent
 from cgscore.scores import class_targets
 from cgscore.solvers import ridge as ridges
@@ -201,6 +201,9 @@ def test_kinds_of_trouble() -> None:
     found = cgscore.score(X, y).label_issues()["kind"]
     assert found[10] == found[70] == "conflicting duplicates"
     assert found[11] == "alone in its class"
+    ridged = cgscore.score(X, y, ridge="auto").label_issues()["kind"]
+    assert ridged[10] == ridged[70] == "conflicting duplicates"
+    assert (ridged == "conflicting duplicates").sum() == 2
 
 
 def blobs(counts: Any, apart: float = 5.0, p: int = 20) -> Any:
@@ -216,7 +219,6 @@ def blobs(counts: Any, apart: float = 5.0, p: int = 20) -> Any:
         ([400, 400, 3], 0.1, 0.8),  # a class of three
         ([300, 300], 0.2, 0.9),  # two classes
         ([100] * 8, 0.5, 0.9),
-        ([150] * 8, 0.8, 0.75),
     ],
 )
 def test_hard_cases(counts: Any, share: float, least: float) -> None:
@@ -224,6 +226,64 @@ def test_hard_cases(counts: Any, share: float, least: float) -> None:
     z = flipped(y, share, len(counts))
     found = cgscore.score(X, z, ridge="auto").label_issues()
     assert f1(y != z, found["is_label_issue"].to_numpy()) > least
+
+
+def test_four_of_five_labels_wrong() -> None:
+    """Flagging everything would have an F1 of 0.89: ranks and suggestions are what is left."""
+    X, y = blobs([150] * 8)
+    z = flipped(y, 0.8, 8)
+    found = cgscore.score(X, z, ridge="auto").label_issues()
+    assert auroc(y != z, found["label_score"].to_numpy()) > 0.97
+    marked = found["is_label_issue"].to_numpy() & (y != z)
+    assert np.mean(found["predicted_label"][marked] == y[marked]) > 0.9
+
+
+def test_inputs_that_tell_nothing_flag_nothing() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 20)), rng.integers(0, 5, 300)
+    s = cgscore.score(X, y, ridge="auto")
+    with pytest.warns(CGScoreWarning, match="no better than chance"):
+        found = s.label_issues()
+    assert not found["is_label_issue"].any()
+    assert "no better than chance" in found.attrs["hint"]
+    assert s.label_issues(expected_noise=10)["is_label_issue"].sum() == 10
+
+
+@pytest.mark.parametrize("wrong", [16, 80])
+def test_rare_noise_is_not_taken_for_overlap(wrong: int) -> None:
+    k, n = 10, 8000
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, k, n)
+        z = y.copy()
+        rows = rng.choice(n, wrong, replace=False)
+        z[rows] = (y[rows] + rng.integers(1, k, wrong)) % k
+        F = 2.0 * np.eye(k)[y] - 1 + 0.25 * rng.standard_normal((n, k))
+        right = issues.judge(F, z, issues.estimate_noise(F, z)).right
+        assert f1(y != z, issues.flagged(right)) > 0.9
+
+
+@pytest.mark.parametrize("k", [2, 6])
+def test_the_order_of_rows_does_not_matter(k: int) -> None:
+    y = np.arange(3000) % k  # in this order every other row is of an even class
+    z = flipped(y, 0.1, k)
+    F = predictions(y, z, k)
+    mixed = np.random.default_rng(5).permutation(len(y))
+    one = issues.judge(F, z, issues.estimate_noise(F, z)).right
+    two = issues.judge(F[mixed], z[mixed], issues.estimate_noise(F[mixed], z[mixed])).right
+    np.testing.assert_allclose(one[mixed], two, atol=1e-4)
+
+
+def test_confidence_is_that_of_the_suggested_label(noisy: Any) -> None:
+    _, _, z, s = noisy
+    found = s.label_issues(expected_noise=0.5)
+    noise = issues.estimate_noise(s.loo, z)
+    posterior = noise.how.probabilities(s.loo) * noise.T[:, z].T
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    suggested = found["predicted_label"].to_numpy()
+    assert (suggested[found["is_label_issue"]] != z[found["is_label_issue"]]).all()
+    chance = posterior[np.arange(len(z)), suggested]
+    np.testing.assert_allclose(found["confidence"], chance, atol=1e-12)
 
 
 def test_a_thousand_classes() -> None:
@@ -297,6 +357,7 @@ def test_command_line(noisy: Any, tmp_path: Path) -> None:
     lines = (tmp_path / "i.csv").read_text().splitlines()
     assert lines[0].startswith("id,is_label_issue,label_score,given_label,predicted_label")
     assert len(lines) == 501
+    assert sorted(lines[1:], key=lambda line: float(line.split(",")[2])) == lines[1:]  # worst first
     scored = run("score", "d.npz", "--ridge", "auto", "-o", "s.parquet", folder=tmp_path)
     assert scored.returncode == 0, scored.stderr
     from_source, from_result = (
@@ -325,3 +386,22 @@ def test_command_line(noisy: Any, tmp_path: Path) -> None:
     other = run("issues", "s.parquet", "--why", "--source", "other.npz", folder=tmp_path)
     assert other.returncode == 2
     assert "fingerprint differs" in other.stderr
+
+
+def test_command_line_mistakes(noisy: Any, tmp_path: Path) -> None:
+    X, z = noisy[0][:200], noisy[2][:200]
+    table = np.column_stack([z, X])
+    header = ",".join(["species", *(f"x{i}" for i in range(64))])
+    np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=header, comments="", fmt="%g")
+    refused = run("issues", "nowhere.npz", "--precision", "2", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "precision=2" in refused.stderr  # said before anything is read
+    scored = run("score", "t.csv", "--label-column", "species", "-o", "s.parquet", folder=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    refused = run("issues", "s.parquet", "--label-column", "species", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "--label-column says how a source is read" in refused.stderr
+    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")
+    moved = run("issues", "s.parquet", "--why", "--source", "moved.csv", folder=tmp_path)
+    assert moved.returncode == 0, moved.stderr
+    assert "like the suggested" in moved.stdout

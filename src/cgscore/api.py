@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore.averaged import score_averaged
 from cgscore.data import Dataset, read
-from cgscore.errors import LabelError, OptionError
+from cgscore.errors import DataError, LabelError, OptionError
 from cgscore.execution.executor import Holder, Local
 from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
@@ -230,7 +230,12 @@ def _settled_ridge(
     labels = as_labels(dataset.y, len(dataset), task)
     some = sampled(len(dataset), seed)
     part = Labels(labels.values[some], labels.classes, labels.own[some])
-    found = least_error(unit_rows(dataset.X[some]), part.targets())
+    try:
+        rows = unit_rows(dataset.X[some])
+    except DataError:
+        unit_rows(dataset.X)  # which says where among all rows it is
+        raise
+    found = least_error(rows, part.targets())
     return found.ridge, vars(found).copy()
 
 

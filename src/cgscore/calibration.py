@@ -27,8 +27,8 @@ SHARPNESS = 2.0 ** np.arange(-2, 7)  # values of b, and then between the best an
 BETWEEN = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
 PENALTIES = (1000.0, 100.0, 10.0, 1.0)  # on half the squared distance of W from b I
 WIDEST = 128  # classes for which W is more than b I
-SAMPLE = 4_000_000  # numbers of F from which all this is learnt, at least FEWEST rows
-FEWEST = 2_000
+SAMPLE = 1_000_000  # numbers of F from which all this is learnt, within
+ROWS = (2_000, 20_000)  # at least and at most
 STEPS = 100  # of the search for W and c
 _CHUNK = 1 << 22  # numbers handled at once
 
@@ -48,7 +48,7 @@ class Calibration:
 
 def sampled(n: int, k: int) -> Index:
     """The rows from which a calibration is learnt: evenly spaced, all if they are few."""
-    return np.linspace(0, n - 1, min(n, max(FEWEST, SAMPLE // k))).astype(np.intp)
+    return np.linspace(0, n - 1, min(n, max(ROWS[0], min(ROWS[1], SAMPLE // k)))).astype(np.intp)
 
 
 def sharpest(F: Array, own: Index, T: Array) -> Calibration:
@@ -81,6 +81,7 @@ def calibrated(
         slope = np.concatenate([(F.T @ posterior).ravel(), posterior.sum(axis=0)])
         return penalty / 2 * float(away @ away) - float(np.log(total).sum()), penalty * away - slope
 
+    # a search cut short is no error: whatever it reached is judged by the likelihood
     found = minimize(cost, first, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
     return Calibration(start.b, found[: k * k].reshape(k, k), found[k * k :])
 
@@ -93,7 +94,7 @@ def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | 
     """
     if F.shape[1] > WIDEST:
         return None
-    fit, held = slice(0, None, 2), slice(1, None, 2)
+    fit, held = _halves(F, own)
     logs = {
         penalty: log_likelihoods(
             F[held], own[held], T, calibrated(F[fit], own[fit], T, start, penalty)
@@ -106,6 +107,12 @@ def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | 
         for penalty, one in logs.items()  # the simplest first
         if (best - one).sum() <= np.sqrt(len(one)) * (best - one).std()
     )
+
+
+def _halves(F: Array, own: Index) -> tuple[Index, Index]:
+    """Two halves with the same classes, as hard to predict, in whatever order rows come."""
+    order = np.lexsort((F[np.arange(len(F)), own], own))
+    return order[::2], order[1::2]
 
 
 def likelihood(F: Array, own: Index, T: Array, how: Calibration) -> float:

@@ -36,7 +36,6 @@ from cgscore.terminal import (
     print_source,
     print_suspects,
     stop_printing,
-    worst_first,
 )
 
 if TYPE_CHECKING:
@@ -331,7 +330,8 @@ def score(
             soft_wrap=True,
         )
     console.print()
-    print_findings(console, scores)
+    with _warnings_aside():
+        print_findings(console, scores)
 
 
 def _ridge(text: str) -> float | str:
@@ -349,7 +349,8 @@ def issues(
         str, typer.Argument(help="A result of `cgscore score`, or a source as for score.")
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write all verdicts: .csv or .parquet.")
+        Path | None,
+        typer.Option("-o", "--output", help="Write all verdicts, worst first: .csv or .parquet."),
     ] = None,
     why: Annotated[
         bool,
@@ -386,28 +387,32 @@ def issues(
 ) -> None:
     """Say which labels are probably wrong, worst first."""
     import cgscore
+    from cgscore.troubles import check_detector, worst_first
 
     if output is not None:
         _refuse_output(output, source, labels, data)
+    check_detector(by, expected_noise, precision)
+    how: dict[str, Any] = {
+        "labels": labels,
+        "label_column": label_column,
+        "image_column": image_column,
+        "id_column": id_column,
+        "split": split,
+        "resize": resize,
+        "skip_bad": skip_bad,
+        "preprocess": preprocess,
+    }
     with _warnings_aside():
         if _is_result(source):
+            _refuse_reading(source, how)
             scores = cgscore.load(source)
         else:
-            dataset = cgscore.read(
-                source,
-                labels=labels,
-                label_column=label_column,
-                image_column=image_column,
-                id_column=id_column,
-                split=split,
-                resize=resize,
-                skip_bad=skip_bad,
-                preprocess=preprocess,
-            )
-            scores = cgscore.score(dataset, ridge="auto")
-    found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
+            scores = cgscore.score(cgscore.read(source, **how), ridge="auto")
+            for text in scores.meta["warnings"]:
+                complain(f"warning: {text}")
+        found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
-        _write_table(found.reset_index(), output)
+        _write_table(found.reset_index().sort_values("label_score", kind="stable"), output)
     suspects = worst_first(found)
     told, note = _why(scores, suspects.head(count), data) if why else (None, None)
     if as_json:
@@ -417,6 +422,7 @@ def issues(
                 "suspects": len(suspects),
                 **{str(key): value for key, value in found.attrs.items()},
                 "ridge": scores.meta["ridge"],
+                "warnings": scores.meta["warnings"],
                 "worst": suspects.head(count).reset_index().to_dict("records"),
                 "why": None if told is None else told.to_dict("records"),
                 "note": note,
@@ -428,6 +434,16 @@ def issues(
         complain(f"note: {note}")
     if output is not None:
         print(f"Written:  {one_line(str(output))}, {len(found):,} rows")
+
+
+def _refuse_reading(result: str, how: dict[str, Any]) -> None:
+    """Say that options of reading have no place beside a saved result."""
+    for name, value in how.items():
+        if value not in (None, False, "auto"):
+            raise OptionError(
+                f"--{name.replace('_', '-')} says how a source is read, and {result} is a saved "
+                "result: it was read when it was scored, and is read so again where --source says."
+            )
 
 
 def _is_result(path: str) -> bool:

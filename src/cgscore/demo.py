@@ -12,6 +12,7 @@ from cgscore.api import score
 from cgscore.data import read
 from cgscore.execution.progress import Listener
 from cgscore.result import Scores
+from cgscore.troubles import worst_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,7 @@ def run(seed: int = 0, progress: bool | Listener | None = None) -> Demo:
     scores = score(dataset, labels, ridge="auto", progress=progress)
     found = scores.label_issues()
     table = found.assign(true_label=truth).drop(columns=["runner_up", "kind"])
-    suspects = table[table["is_label_issue"]].sort_values("label_score", kind="stable")
+    suspects = worst_first(table)
     wrong = suspects["given_label"] != suspects["true_label"]
     return Demo(
         scores=scores,

@@ -82,8 +82,8 @@ class Verdicts:
         Probability that the given label is right.
     best, second : (n,) arrays
         The most probable class, the given label considered, and the next.
-    sure : (n,) array
-        Probability of the best.
+    sure, next_sure : (n,) arrays
+        Probabilities of these two.
     wrong_by_class : (k,) array
         Expected number of wrong labels among those given as each class.
     """
@@ -92,6 +92,7 @@ class Verdicts:
     best: Index
     second: Index
     sure: Array
+    next_sure: Array
     wrong_by_class: Array
 
 
@@ -118,7 +119,7 @@ def estimate_noise(F: Array, own: Index) -> Noise:
 def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
     """Posterior probabilities under the estimated noise."""
     n, k = F.shape
-    right, sure = np.empty(n), np.empty(n)
+    right, sure, next_sure = np.empty(n), np.empty(n), np.empty(n)
     best, second = np.empty(n, np.intp), np.empty(n, np.intp)
     wrong = np.zeros(k)
     for part in parts(n, k):
@@ -131,7 +132,22 @@ def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
         sure[part] = posterior[rows, best[part]]
         posterior[rows, best[part]] = -1
         second[part] = np.argmax(posterior, axis=1)
-    return Verdicts(right, best, second, sure, wrong)
+        next_sure[part] = posterior[rows, second[part]]
+    return Verdicts(right, best, second, sure, next_sure, wrong)
+
+
+def uninformative(F: Array, own: Index) -> bool:
+    """Whether predictions agree with given labels no better than a constant or chance would.
+
+    By the mean share of agreement over classes, which is ``1 / k`` for any prediction that does not
+    depend on the inputs; less than two standard errors above it counts as no better.
+    """
+    size = np.bincount(own, minlength=F.shape[1])
+    there = size > 0
+    agree = np.bincount(own[np.argmax(F, axis=1) == own], minlength=F.shape[1])
+    share, k = agree[there] / size[there], int(there.sum())
+    error = np.sqrt((1 / k * (1 - 1 / k) / size[there]).sum()) / k
+    return bool(share.mean() <= 1 / k + 2 * error)
 
 
 def interval(right: Array, noise: Noise) -> tuple[float, float, float]:
@@ -210,12 +226,19 @@ def _anchors(
         of_all = min(1.0, max(share, FEWEST / n))
         chosen = order[place < np.ceil(of_all * size)[top[order]]]
         rate = float(np.mean(top[chosen] != own[chosen]))
-        if rate + DEVIATIONS * np.sqrt(rate * (1 - rate) / len(chosen)) < taken_rate:
+        if _at_most(rate, len(chosen)) < taken_rate:
             fell = len(taken) > 0
             taken, taken_rate = chosen, rate
     counts = np.zeros((k, k))
     np.add.at(counts, (top[taken], own[taken]), 1)
     return _Anchors(counts, fell)
+
+
+def _at_most(rate: float, count: int) -> float:
+    """Wilson's upper bound of a rate seen in so many cases; not 0 where nothing was seen."""
+    z2 = DEVIATIONS**2
+    spread = np.sqrt(rate * (1 - rate) / count + z2 / (4 * count**2))
+    return float((rate + z2 / (2 * count) + DEVIATIONS * spread) / (1 + z2 / count))
 
 
 def _noise_matrix(counts: Array) -> Array:

@@ -190,7 +190,8 @@ class Scores:
         # without what it remembers, so that data changed in place are noticed
         dataset = None if self._dataset is None else dataclasses.replace(self._dataset)
         if data is not None:
-            dataset = read(data)
+            path = isinstance(data, str | os.PathLike)
+            dataset = read(data, **(self.meta["read_options"] if path else {}))
             if dataset.y is None:
                 dataset = dataset.with_labels(self.table["given_label"].to_numpy())
         if dataset is None:

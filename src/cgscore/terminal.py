@@ -72,14 +72,6 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
 
 
-def worst_first(found: pd.DataFrame) -> pd.DataFrame:
-    """Flagged rows by label score, with their positions; ids may repeat."""
-    placed: pd.DataFrame = found.assign(position=range(len(found)))
-    marked: pd.DataFrame = placed[placed["is_label_issue"]]
-    ordered: pd.DataFrame = marked.sort_values("label_score", kind="stable")
-    return ordered
-
-
 def print_issues(
     console: Console,
     scores: Scores,
@@ -91,8 +83,9 @@ def print_issues(
     attrs = found.attrs
     low, high = attrs["interval"]
     marked = int(found["is_label_issue"].sum())
+    judged = int(found["label_score"].notna().sum())
     console.print(
-        f"About {attrs['estimated_wrong']:,.0f} of {len(found):,} labels look wrong (95 %: "
+        f"About {attrs['estimated_wrong']:,.0f} of {judged:,} labels look wrong (95 %: "
         f"{low:,.0f} to {high:,.0f}); {marked:,} are flagged (by {attrs['by']}, ridge "
         f"{scores.meta['ridge']:.3g})."
     )
@@ -290,5 +283,7 @@ def print_findings(console: Console, scores: Scores) -> None:
         return
     if not scores.table["margin"].notna().any():  # too few runs: the warnings say so
         return
+    from cgscore.troubles import worst_first
+
     found = scores.label_issues()
     print_issues(console, scores, found, worst_first(found).head(WORST))

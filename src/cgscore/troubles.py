@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.errors import OptionError
-from cgscore.issues import Verdicts, estimate_noise, flagged, interval, judge
+from cgscore.errors import CGScoreWarning, OptionError
+from cgscore.issues import Verdicts, estimate_noise, flagged, interval, judge, uninformative
 from cgscore.kernel import Array
 
 if TYPE_CHECKING:
@@ -19,9 +20,15 @@ AMBIGUOUS = 2 / 3  # probability of the best class below which two share an exam
 CERTAIN = 0.9  # probability from which a prediction agrees without doubt
 ATYPICAL = 0.95  # quantile of CG in a class from which an example is atypical
 
+WIDEST = 100  # classes up to which the matrix of noise is told
+
 HINT = (
     "These scores have ridge 0, the paper's. The automatic ridge ranks wrong labels better: "
-    'ridge="auto".'
+    'ridge="auto", at the command line --ridge auto.'
+)
+DOUBT = (
+    "What the other examples predict agrees with the given labels no better than chance: these "
+    "inputs tell nothing about the labels, and no label is flagged. Other features may help."
 )
 
 
@@ -39,7 +46,7 @@ def issue_table(
     """What `Scores.label_issues` returns, from a table of scores and leave-one-out predictions."""
     import pandas as pd
 
-    _check(by, expected_noise, precision)
+    check_detector(by, expected_noise, precision)
     n = len(loo)
     known: NDArray[np.bool_] = ~np.logical_or.reduce(np.isnan(loo), axis=1)
     seen: Any = table[known]
@@ -49,6 +56,9 @@ def issue_table(
             "subsample, are needed."
         )
     F, j = loo[known], own[known]
+    blind = uninformative(F, j)
+    if blind:
+        warnings.warn(DOUBT, CGScoreWarning, stacklevel=3)
     noise = estimate_noise(F, j)
     verdicts = judge(F, j, noise)
     wrong, low, high = interval(verdicts.right, noise)
@@ -57,11 +67,15 @@ def issue_table(
     marked[known] = _marked(
         seen, right[known], by, wrong, expected_noise=expected_noise, precision=precision
     )
-    best, second, sure = np.zeros(n, np.intp), np.zeros(n, np.intp), np.full(n, np.nan)
-    best[known], second[known], sure[known] = verdicts.best, verdicts.second, verdicts.sure
+    if blind and expected_noise is None:
+        marked[:] = False
+    best, second = np.zeros(n, np.intp), np.zeros(n, np.intp)
+    sure, next_sure = np.full(n, np.nan), np.full(n, np.nan)
+    best[known], second[known] = verdicts.best, verdicts.second
+    sure[known], next_sure[known] = verdicts.sure, verdicts.next_sure
     turned = marked & (best == own)  # a suspect is suggested another label than it has
     best[turned], second[turned] = second[turned], best[turned]
-    sure[turned] = 1 - sure[turned]
+    sure[turned] = next_sure[turned]
     found: pd.DataFrame = pd.DataFrame(
         {
             "is_label_issue": marked,
@@ -83,18 +97,22 @@ def issue_table(
         "wrong_by_class": dict(
             zip(map(str, classes.tolist()), verdicts.wrong_by_class.tolist(), strict=True)
         ),
-        "noise_matrix": noise.T.tolist(),
+        "noise_matrix": noise.T.tolist() if len(classes) <= WIDEST else None,
         "anchors": noise.anchors,
-        "hint": HINT if ridge == 0 else None,
+        "hint": DOUBT if blind else HINT if ridge == 0 else None,
     }
     return found
 
 
-def _check(by: str, expected_noise: float | None, precision: float | None) -> None:
+def check_detector(by: str, expected_noise: float | None, precision: float | None) -> None:
+    """Refuse options of `issue_table` that make no sense."""
     if by not in DETECTORS:
         raise OptionError(f"by={by!r} is not known. Choose one of: {', '.join(DETECTORS)}.")
     if expected_noise is not None and precision is not None:
         raise OptionError("Give expected_noise or precision, not both.")
+    for name, value in (("expected_noise", expected_noise), ("precision", precision)):
+        if value is not None and not isinstance(value, int | float | np.number):
+            raise OptionError(f"{name}={value!r} is not a number.")
     if expected_noise is not None and not expected_noise >= 0:
         raise OptionError(
             f"expected_noise={expected_noise!r} makes no sense. Expected a share below 1 or a "
@@ -168,5 +186,27 @@ def _kinds(
     kinds[sure < AMBIGUOUS] = "ambiguous"
     kinds[marked] = "wrong label"
     kinds[np.bincount(own)[own] == 1] = "alone in its class"
-    kinds[~finite] = "conflicting duplicates"
+    kinds[_in_conflict(table, own)] = "conflicting duplicates"
     return kinds
+
+
+def _in_conflict(table: pd.DataFrame, own: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Examples that have a copy with another label."""
+    conflict: NDArray[np.bool_] = np.isinf(table["cg"].to_numpy())  # as with ridge 0
+    if "duplicate_of" in table.columns:
+        copies = table["duplicate_of"].notna().to_numpy()
+        rows = np.flatnonzero(~copies)[::-1]  # so that of a repeated id the first counts
+        first = dict(zip(table["id"].iloc[rows], rows, strict=True))
+        later, group = np.flatnonzero(copies), np.arange(len(table))
+        group[later] = [first[name] for name in table["duplicate_of"].iloc[later]]
+        odd = group[later[own[later] != own[group[later]]]]
+        conflict |= np.isin(group, odd)
+    return conflict
+
+
+def worst_first(found: pd.DataFrame) -> pd.DataFrame:
+    """Flagged rows by label score, with their positions; ids may repeat."""
+    placed: pd.DataFrame = found.assign(position=range(len(found)))
+    marked: pd.DataFrame = placed[placed["is_label_issue"]]
+    ordered: pd.DataFrame = marked.sort_values("label_score", kind="stable")
+    return ordered
