@@ -85,10 +85,13 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, help="folder that keeps finished parts")
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
-    document = [counts(name, asked.seed, asked.checkpoint) for name in asked.data]
-    if asked.output:
-        asked.output.parent.mkdir(parents=True, exist_ok=True)
-        asked.output.write_text(json.dumps(document, indent=1) + "\n")
+    for name in asked.data:
+        found = counts(name, asked.seed, asked.checkpoint)
+        if asked.output:
+            kept = json.loads(asked.output.read_text()) if asked.output.exists() else []
+            kept = [one for one in kept if one["data"] != name]
+            asked.output.parent.mkdir(parents=True, exist_ok=True)
+            asked.output.write_text(json.dumps([*kept, found], indent=1) + "\n")
 
 
 if __name__ == "__main__":
