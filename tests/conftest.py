@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from distributed import Client
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.cluster import Processes
 
@@ -38,6 +40,21 @@ def cloud() -> tuple[Any, Any]:
     rng = np.random.default_rng(7)
     y = np.repeat([0, 1, 2], 20)
     return rng.standard_normal((60, 8)) + np.eye(3, 8)[y], y
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A real Chromium; without one tests are skipped, under CI they fail."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    if found is None:
+        reason = "no Chromium: install Debian's package chromium"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield launched
+        launched.close()
 
 
 @pytest.fixture

@@ -169,7 +169,11 @@ def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
     text = run("demo", cwd=tmp_path).stdout
     assert "precision" in text
     assert "suggested" in text
-    assert max(map(len, text.splitlines())) <= 80
+    lines = [line for line in text.splitlines() if not line.startswith("Look:")]
+    assert max(map(len, lines)) <= 80
+    page = tmp_path / "cgscore-demo" / "report.html"
+    assert f"Look:     {page.as_uri()}" in text
+    assert "labels look wrong" in page.read_text()
 
 
 @pytest.mark.parametrize(
@@ -317,8 +321,10 @@ def test_a_full_standard_output_is_one_message(tmp_path: Path) -> None:
 
 
 def test_names_survive_a_terminal_without_unicode(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).standard_normal((12, 4))
-    np.savez(tmp_path / "d.npz", X=X, y=np.array(["ü", "猫"] * 6))
+    y = np.array(["ü", "猫"] * 30)
+    X = np.random.default_rng(0).standard_normal((60, 4)) + 4 * (y == "ü")[:, None]
+    y[7] = "ü"
+    np.savez(tmp_path / "d.npz", X=X, y=y)
     done = subprocess.run(
         [sys.executable, "-m", "cgscore", "score", "d.npz"],
         capture_output=True,

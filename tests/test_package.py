@@ -71,6 +71,7 @@ def test_imports_go_one_way() -> None:
         {"prepared"},
         {"averaged", "factored", "iterated", "why"},
         {"api"},
+        {"report"},
         {"demo"},
         {"terminal"},
         {"cli"},

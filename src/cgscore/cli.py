@@ -35,6 +35,7 @@ from cgscore.terminal import (
     print_methods,
     print_source,
     print_suspects,
+    show_size,
     stop_printing,
 )
 
@@ -436,6 +437,33 @@ def issues(
         print(f"Written:  {one_line(str(output))}, {len(found):,} rows")
 
 
+@app.command()
+@_guarded
+def report(
+    result: Annotated[str, typer.Argument(help="A result of `cgscore score`.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The page.")] = Path("report.html"),
+    data: Annotated[
+        str | None, typer.Option("--source", help="The scored data [the saved source].")
+    ] = None,
+    worst: Annotated[int, typer.Option("--worst", min=0, help="Suspects shown.")] = 200,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one page with pictures and charts that opens anywhere, without a network."""
+    import cgscore
+
+    _refuse_output(output, result, data)
+    with _warnings_aside():
+        scores = cgscore.load(result)
+        notes = scores.report(output, data=data, worst=worst)
+    for note in notes:
+        complain(f"note: {note}")
+    address = output.resolve().as_uri()
+    if as_json:
+        print_json({"output": str(output), "address": address, "notes": notes})
+        return
+    print(f"Written:  {one_line(str(output))}, {show_size(output)}\nOpen:     {address}")
+
+
 def _refuse_reading(result: str, how: dict[str, Any]) -> None:
     """Say that options of reading have no place beside a saved result."""
     for name, value in how.items():
@@ -670,12 +698,14 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"-o {output}: cannot make this folder ({error.strerror}).") from error
-    path = output / "scores.parquet"
+    path, page = output / "scores.parquet", output / "report.html"
     done.scores.save(path)
+    done.scores.report(page)
     if as_json:
         print_json(
             {
                 "output": str(path),
+                "report": str(page),
                 "flipped": done.flipped,
                 "suspects": len(done.suspects),
                 "found": done.found,
@@ -702,6 +732,7 @@ def demo(
     print_suspects(console, done.scores, done.suspects.head(WORST))
     console.print()
     console.print(f"Written:  {one_line(str(path))}", soft_wrap=True)
+    console.print(f"Look:     {page.resolve().as_uri()}", soft_wrap=True)
     console.print("Next:     cgscore issues YOUR-DATA.csv --label-column NAME")
 
 

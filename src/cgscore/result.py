@@ -8,6 +8,7 @@ import html
 import json
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from cgscore.data import Dataset, read
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
 from cgscore.execution.machine import show_seconds
+from cgscore.execution.progress import Listener
 from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.scores import (
@@ -232,6 +234,38 @@ class Scores:
         known = self.table["margin"].notna()
         agree = self.table["given_label"][known] == self.table["predicted_label"][known]
         return float(agree.mean()) if len(agree) else float("nan")
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        data: Any = None,
+        worst: int = 200,
+        progress: bool | Listener | None = None,
+    ) -> list[str]:
+        """Write one self-contained page: what looks wrong, what is hard, in pictures and charts.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, for example ``report.html``.
+        data : optional
+            The scored data, if this result was loaded from a file and its source has moved. Without
+            them pictures and neighbours are left out.
+        worst : int
+            Suspected labels shown.
+        progress : bool or function, optional
+            As for `score`.
+
+        Returns
+        -------
+        list of str
+            What had to be left out, and why.
+        """
+        # by name: the page is built on results, which know nothing of it
+        page = import_module("cgscore.report")
+        notes: list[str] = page.write(self, path, data=data, worst=worst, progress=progress)
+        return notes
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV, with all digits."""

@@ -9,6 +9,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from rich.console import Console
 
@@ -188,6 +190,13 @@ def print_inspection(console: Console, dataset: Dataset, found: Inspection) -> N
 def one_line(text: str) -> str:
     """Text on one line, with nothing hidden in it."""
     return "".join(printable(mark) for mark in text.replace("\n", "\\n"))
+
+
+def show_size(path: Path) -> str:
+    """The size of a file in words."""
+    from cgscore.execution.machine import show_bytes
+
+    return show_bytes(path.stat().st_size)
 
 
 def print_costs(console: Console, n: int, p: int, k: int) -> None:

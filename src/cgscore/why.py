@@ -37,6 +37,7 @@ def neighbours(
     *,
     ridge: float,
     progress: Progress,
+    shares: bool = True,
 ) -> pd.DataFrame:
     """The most similar examples of the given and of the suggested class of every suspect.
 
@@ -48,24 +49,29 @@ def neighbours(
         Class of every example.
     suspects, suggested : sequences of int
         Positions of examples, and the class that each should have.
+    shares : bool
+        Solve for the shares in the prediction; otherwise they are missing.
 
     Returns
     -------
     DataFrame
         One row per suspect and neighbour: ``position`` and ``id`` of the suspect, ``side`` (given
-        or suggested), ``neighbour`` (its id), ``similarity`` (cosine of the angle between the
-        inputs), ``share``.
+        or suggested), ``neighbour`` (its id), ``neighbour_position``, ``similarity`` (cosine of the
+        angle between the inputs), ``share``.
     """
     import pandas as pd
 
     data = Prepared(dataset, ridge=ridge, duplicates="merge", limit=None)
-    weights = _weights(data, data.merged.group[np.asarray(suspects, np.intp)], progress)
+    weights = None
+    if shares:
+        weights = _weights(data, data.merged.group[np.asarray(suspects, np.intp)], progress)
     found: list[dict[str, Any]] = []
     for number, (row, other) in enumerate(zip(suspects, suggested, strict=True)):
         mine = data.merged.group[row]
         alike = _cosines(data, mine)
-        positive = np.maximum(weights[:, number], 0.0)
-        positive[mine] = 0.0
+        positive = None if weights is None else np.maximum(weights[:, number], 0.0)
+        if positive is not None:
+            positive[mine] = 0.0
         for side, c in (("given", own[row]), ("suggested", other)):
             rows = np.flatnonzero(own == c)
             rows = rows[rows != row]
@@ -76,12 +82,13 @@ def neighbours(
                     "id": dataset.ids[row],
                     "side": side,
                     "neighbour": dataset.ids[near],
+                    "neighbour_position": int(near),
                     "similarity": alike[data.merged.group[near]],
-                    "share": _share(positive, data.merged, near),
+                    "share": np.nan if positive is None else _share(positive, data.merged, near),
                 }
                 for near in nearest
             ]
-    columns = ["position", "id", "side", "neighbour", "similarity", "share"]
+    columns = ["position", "id", "side", "neighbour", "neighbour_position", "similarity", "share"]
     table: pd.DataFrame = pd.DataFrame(found, columns=columns)
     return table
 

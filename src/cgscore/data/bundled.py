@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.tables import encode
 from cgscore.errors import SourceError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _LOADERS = {
     "digits": "load_digits",
@@ -17,7 +22,7 @@ _LOADERS = {
     "breast_cancer": "load_breast_cancer",
     "diabetes": "load_diabetes",
 }
-_IMAGES = ("digits",)
+_IMAGES = {"digits": (8, 8, 16)}  # height, width, and the value of full ink
 
 
 def read_sklearn(source: str, options: dict[str, Any]) -> Dataset:
@@ -42,4 +47,16 @@ def read_sklearn(source: str, options: dict[str, Any]) -> Dataset:
         source=source,
         preprocessing=preprocessing,
         notes=notes,
+        pictures=_drawer(bunch.data.to_numpy(), *_IMAGES[name]) if name in _IMAGES else None,
+        frame=None if name in _IMAGES else bunch.data,
     )
+
+
+def _drawer(pixels: NDArray[Any], height: int, width: int, full: int) -> Callable[[int], Image]:
+    def draw(position: int) -> Image:
+        from PIL import Image as pil
+
+        ink = pixels[position].reshape(height, width) * (255 / full)
+        return pil.fromarray(np.clip(ink, 0, 255).astype(np.uint8))
+
+    return draw

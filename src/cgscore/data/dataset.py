@@ -16,6 +16,7 @@ from cgscore.kernel import as_matrix
 from cgscore.labels import label_vector
 
 if TYPE_CHECKING:
+    import pandas as pd
     from PIL.Image import Image
 
 _CHUNK = 1 << 24  # bytes hashed at a time
@@ -49,6 +50,8 @@ class Dataset:
         Whether the rows of X are pictures: (n, h, w) or (n, h, w, 3).
     pictures : function or None
         Draws the example at a position from its source, where X does not hold it.
+    frame : DataFrame or None
+        The columns of a table before they became numbers, for people to look at.
     """
 
     X: NDArray[Any]
@@ -62,6 +65,7 @@ class Dataset:
     skipped: tuple[str, ...] = ()
     image: bool = False
     pictures: Callable[[int], Image] | None = field(default=None, compare=False)
+    frame: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -94,6 +98,11 @@ class Dataset:
                 values = values.astype(np.float64)  # 1, 1.0 and True are the same label
             digest.update(b"\0" if values is None else repr(values.tolist()).encode())
         return digest.hexdigest()[:32]
+
+    @property
+    def drawable(self) -> bool:
+        """Whether examples can be drawn as pictures."""
+        return self.image or self.pictures is not None
 
     def picture(self, position: int) -> Image:
         """One example as a picture of Pillow's, from its source if it can be drawn from there."""

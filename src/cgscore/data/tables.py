@@ -63,6 +63,7 @@ def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data
         source=source,
         preprocessing=preprocessing,
         notes=(*notes, *note, *more),
+        frame=frame,
     )
 
 
