@@ -72,6 +72,7 @@ def test_imports_go_one_way() -> None:
         {"averaged", "factored", "iterated", "why"},
         {"api"},
         {"report"},
+        {"review"},
         {"demo"},
         {"terminal"},
         {"cli"},

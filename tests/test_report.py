@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +21,6 @@ from playwright.sync_api import Browser, Page
 from sklearn.datasets import load_digits
 
 import cgscore
-from cgscore import report
 from cgscore.report import page as pages
 from cgscore.report.telling import telling_columns
 from cgscore.result import Scores
@@ -365,5 +366,17 @@ def test_pictures_within_their_bytes(digits: Any, tmp_path: Path, monkeypatch: A
     assert str(found["suspects"][0]["at"]) in found["pictures"]
 
 
-def test_the_package_shows_only_what_it_should() -> None:
-    assert report.__all__ == ["write"]
+def test_command_line(digits: Any, tmp_path: Path) -> None:
+    scores, _ = digits
+    scores.save(tmp_path / "s.parquet")
+
+    def run(*arguments: str) -> Any:
+        command = [sys.executable, "-m", "cgscore", "report", "s.parquet", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+
+    done = run("--worst", "5")  # the data were arrays, so there are no pictures
+    assert done.returncode == 0, done.stderr
+    assert "note: Pictures and neighbours are left out" in done.stderr
+    assert (tmp_path / "report.html").resolve().as_uri() in done.stdout
+    assert len(document(tmp_path / "report.html")["suspects"]) == 5
+    assert run("-o", "report.txt").returncode == 2

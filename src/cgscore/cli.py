@@ -451,7 +451,7 @@ def report(
     """Write one page with pictures and charts that opens anywhere, without a network."""
     import cgscore
 
-    _refuse_output(output, result, data)
+    _refuse_output(output, result, data, kinds=(".html", ".htm"))
     with _warnings_aside():
         scores = cgscore.load(result)
         notes = scores.report(output, data=data, worst=worst)
@@ -462,6 +462,75 @@ def report(
         print_json({"output": str(output), "address": address, "notes": notes})
         return
     print(f"Written:  {one_line(str(output))}, {show_size(output)}\nOpen:     {address}")
+
+
+@app.command()
+@_guarded
+def review(
+    result: Annotated[str, typer.Argument(help="A result of `cgscore score`.")],
+    data: Annotated[
+        str | None, typer.Option("--source", help="The scored data [the saved source].")
+    ] = None,
+    decisions: Annotated[
+        Path | None, typer.Option("--decisions", help="Where decisions are kept [RESULT.review].")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it.")] = True,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels-to", help="Write corrected labels (.csv or .parquet) and stop."),
+    ] = None,
+    changes: Annotated[
+        Path | None, typer.Option("--changes-to", help="Write what was changed, and stop.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--folder-to", help="Make a new image folder of corrected classes, and stop."),
+    ] = None,
+    copies: Annotated[
+        bool, typer.Option("--copy", help="Copies instead of links in that folder.")
+    ] = False,
+) -> None:
+    """Go through suspected labels in a browser and correct them; the originals stay untouched."""
+    import cgscore
+
+    for output in (labels, changes):
+        if output is not None:
+            _refuse_output(output, result, data)
+    try:
+        from cgscore.review import Decisions, Review
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
+        ) from error
+    with _warnings_aside():
+        scores = cgscore.load(result)
+        dataset = None
+        try:
+            dataset = scores.data(data)
+        except CGScoreError as error:
+            if data is not None or folder is not None:
+                raise
+            complain(f"note: pictures and neighbours are left out: {error} Say --source")
+        file = decisions or Path(f"{result}.review")
+        going = Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
+    written = False
+    for table, output in ((going.labels, labels), (going.changes, changes)):
+        if output is not None:
+            found = table()
+            _write_table(found, output)
+            print(f"Written:  {one_line(str(output))}, {len(found):,} rows")
+            written = True
+    if folder is not None and dataset is not None:
+        from cgscore.review.folders import new_folder
+
+        count = new_folder(dataset, going.labels(), folder, copy=copies)
+        print(f"Written:  {one_line(str(folder))}, {count:,} {'copies' if copies else 'links'}")
+        written = True
+    if not written:
+        from cgscore.review.serving import serve
+
+        serve(going, port=port, browser=browser)
 
 
 def _refuse_reading(result: str, how: dict[str, Any]) -> None:
@@ -736,10 +805,12 @@ def demo(
     console.print("Next:     cgscore issues YOUR-DATA.csv --label-column NAME")
 
 
-def _refuse_output(output: Path, *inputs: str | None) -> None:
+def _refuse_output(
+    output: Path, *inputs: str | None, kinds: tuple[str, ...] = (".parquet", ".csv")
+) -> None:
     """Refuse a place that cannot be written to, before the work that would be lost."""
-    if output.suffix.lower() not in (".parquet", ".csv"):
-        raise OptionError(f"-o {output}: expected a name that ends in .parquet or .csv.")
+    if output.suffix.lower() not in kinds:
+        raise OptionError(f"-o {output}: expected a name that ends in {' or '.join(kinds)}.")
     if not output.parent.is_dir():
         raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
     if output.is_dir() or not os.access(output.parent, os.W_OK):

@@ -68,29 +68,35 @@ def neighbours(
     found: list[dict[str, Any]] = []
     for number, (row, other) in enumerate(zip(suspects, suggested, strict=True)):
         mine = data.merged.group[row]
-        alike = _cosines(data, mine)
         positive = None if weights is None else np.maximum(weights[:, number], 0.0)
         if positive is not None:
             positive[mine] = 0.0
         for side, c in (("given", own[row]), ("suggested", other)):
-            rows = np.flatnonzero(own == c)
-            rows = rows[rows != row]
-            nearest = rows[np.argsort(-alike[data.merged.group[rows]], kind="stable")[:NEAREST]]
             found += [
                 {
                     "position": int(row),
                     "id": dataset.ids[row],
                     "side": side,
                     "neighbour": dataset.ids[near],
-                    "neighbour_position": int(near),
-                    "similarity": alike[data.merged.group[near]],
+                    "neighbour_position": near,
+                    "similarity": alike,
                     "share": np.nan if positive is None else _share(positive, data.merged, near),
                 }
-                for near in nearest
+                for near, alike in nearest(data, own, row, c)
             ]
     columns = ["position", "id", "side", "neighbour", "neighbour_position", "similarity", "share"]
     table: pd.DataFrame = pd.DataFrame(found, columns=columns)
     return table
+
+
+def nearest(data: Prepared, own: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
+    """The examples of class c that are most similar to an example, and how similar they are."""
+    alike = _cosines(data, data.merged.group[row])
+    rows = np.flatnonzero(own == c)
+    rows = rows[rows != row]
+    close = alike[data.merged.group[rows]]
+    best = np.argsort(-close, kind="stable")[:NEAREST]
+    return list(zip(rows[best].tolist(), close[best].tolist(), strict=True))
 
 
 def _weights(data: Prepared, rows: NDArray[np.intp], progress: Progress) -> Array:

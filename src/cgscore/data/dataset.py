@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class Dataset:
         Whether the rows of X are pictures: (n, h, w) or (n, h, w, 3).
     pictures : function or None
         Draws the example at a position from its source, where X does not hold it.
+    files : sequence of paths or None
+        The file of each example, where each has one.
     frame : DataFrame or None
         The columns of a table before they became numbers, for people to look at.
     """
@@ -65,6 +68,7 @@ class Dataset:
     skipped: tuple[str, ...] = ()
     image: bool = False
     pictures: Callable[[int], Image] | None = field(default=None, compare=False)
+    files: Sequence[Path] | None = field(default=None, compare=False, repr=False)
     frame: pd.DataFrame | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:

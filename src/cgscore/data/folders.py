@@ -62,6 +62,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         np.array([names[i] for i in kept], dtype=object),
         image=True,
         pictures=lambda i: picture(paths[kept[i]]),
+        files=[paths[i] for i in kept],
         notes=(*notes, *left_out.get("notes", ())),
         skipped=left_out.get("skipped", ()),
     )

@@ -1,0 +1,381 @@
+"""The review application: a real server, a real browser, a real file of decisions."""
+
+from __future__ import annotations
+
+import csv
+import http.client
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Browser, Page
+from sklearn.datasets import load_digits
+
+import cgscore
+from cgscore.errors import OptionError, ResultError
+from cgscore.review import Decisions, Review
+from cgscore.review.decisions import Overtaken
+from cgscore.review.session import wilson
+
+WRONG = 24
+
+
+class Server:
+    """`cgscore review` as a process of its own."""
+
+    def __init__(self, result: Path, *more: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cgscore", "review", result.name, "--no-browser", *more],
+            cwd=result.parent,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split()[-1]
+        parts = urlsplit(self.address)
+        self.host, self.token = parts.netloc, parse_qs(parts.query)["token"][0]
+        self.cookie = ""
+        self.cookie = self.ask("GET", f"/?token={self.token}")[1]["set-cookie"].split(";")[0]
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        sent = {"Cookie": self.cookie, **{k.replace("_", "-"): v for k, v in headers.items()}}
+        content = None
+        if body is not None:
+            content, sent["Content-Type"] = json.dumps(body), "application/json"
+        connection.request(method, path, content, sent)
+        answer = connection.getresponse()
+        found = answer.read()
+        connection.close()
+        return answer.status, {k.lower(): v for k, v in answer.getheaders()}, found
+
+    def json(self, method: str, path: str, body: Any = None) -> Any:
+        status, _, found = self.ask(method, path, body)
+        assert status < 300, found
+        return json.loads(found)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        self.process.send_signal(how)
+        code = self.process.wait(30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A folder of digits as images, some in the wrong class, and its result."""
+    root = tmp_path_factory.mktemp("review")
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:500], y[:500]
+    rng = np.random.default_rng(0)
+    given = y.copy()
+    wrong = rng.choice(len(y), WRONG, replace=False)
+    given[wrong] = (y[wrong] + rng.integers(1, 10, WRONG)) % 10
+    for i, (pixels, c) in enumerate(zip(X, given, strict=True)):
+        folder = root / "photos" / f"digit {c}"
+        folder.mkdir(parents=True, exist_ok=True)
+        picture = Image.fromarray((pixels.reshape(8, 8) * 15.9).astype(np.uint8))
+        picture.save(folder / f"{i:03d}.png")
+    scores = cgscore.score(root / "photos", ridge="auto")
+    scores.save(root / "s.parquet")
+    truth = {
+        f"digit {c}/{i:03d}.png": f"digit {t}"
+        for i, (c, t) in enumerate(zip(given, y, strict=True))
+    }
+    return root, scores, truth
+
+
+@pytest.fixture
+def folder(photos: Any, tmp_path: Path) -> Path:
+    """The result alone in a folder, without decisions."""
+    root, scores, _ = photos
+    copy = tmp_path / "s.parquet"
+    copy.write_bytes((root / "s.parquet").read_bytes())
+    assert Path(scores.meta["source"]).is_absolute() or (root / scores.meta["source"]).exists()
+    return tmp_path
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[Server]:
+    started = Server(folder / "s.parquet")
+    yield started
+    if started.process.poll() is None:
+        started.stop()
+
+
+def opened(browser: Browser, server: Server, **options: Any) -> Page:
+    page = browser.new_context(**options).new_page()
+    page.set_default_timeout(15_000)
+    page.goto(server.address)
+    page.wait_for_selector("html[data-ready=yes]")
+    page.locator("#one .accept").wait_for()
+    assert "token" not in page.url
+    return page
+
+
+def saved(page: Page, what: str) -> None:
+    page.locator("#message", has_text=what).wait_for()
+
+
+def other(page: Page, title: str) -> None:
+    """Wait for another example than that of a title; until then keys do nothing."""
+    page.wait_for_function(
+        "old => document.getElementById('one-title').innerText !== old", arg=title
+    )
+
+
+def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder: Path) -> None:
+    _, _, truth = photos
+    page = opened(browser, server)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text))
+    queue = server.json("GET", "/api/review")["queue"]
+    assert page.locator("#one .shown img").first.evaluate("image => image.naturalWidth") == 8
+    assert page.locator("#one .strip img").count() == 6
+    for key, action in (("a", "accept"), ("k", "keep"), ("s", "skip")):
+        title = page.locator("#one-title").inner_text()
+        page.keyboard.press(key)
+        saved(page, f"Saved: {action}")
+        other(page, title)
+    title = page.locator("#one-title").inner_text()
+    page.keyboard.press("c")
+    assert page.evaluate("document.activeElement.className") == "another"
+    page.locator("#one .another").select_option("3")
+    saved(page, "Saved: change")
+    other(page, title)
+    assert (
+        page.locator("#progress")
+        .inner_text()
+        .startswith("4 decided (1 accepted, 1 changed otherwise, 1 kept, 1 skipped)")
+    )
+    page.locator("#undo").click()
+    saved(page, "Taken back")
+    assert page.locator("#progress").inner_text().startswith("3 decided")
+    page.locator("#one-title", has_text=title).wait_for()
+    page.locator("#one .accept").click()
+    saved(page, "Saved: accept")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.locator("#which").select_option("decided")
+    page.locator("#one .decided").wait_for()
+    page.locator("#which").select_option("open")
+    page.locator("#view").click()
+    cards = page.locator("#grid .card")
+    assert cards.count() == len(queue) - 4
+    for _ in range(3):
+        cards.first.locator(".accept").click()
+        saved(page, "Saved: accept")
+        page.wait_for_function("!document.getElementById('message').innerText.includes('…')")
+    page.wait_for_function(f"document.querySelectorAll('#grid .card').length === {len(queue) - 7}")
+    assert "So far" in page.locator("#taught").inner_text()
+    pair = page.locator("#pair option").nth(1).get_attribute("value")
+    page.locator("#pair").select_option(pair)
+    assert 0 < cards.count() < len(queue) - 7
+    assert wrong == []
+    page.context.close()
+    rows = list(csv.DictReader(server.ask("GET", "/export/labels.csv")[2].decode().splitlines()))
+    ids = [row["id"] for row in rows]
+    assert ids == cgscore.load(folder / "s.parquet").table["id"].tolist()
+    changed = {row["id"]: row["label"] for row in rows if row["changed"] == "True"}
+    accepted = [key for key, label in changed.items() if label == truth[key]]
+    assert len(changed) >= 4
+    assert len(accepted) >= 4  # digits are easy: the suggestions are right
+    assert server.stop() == 0
+
+
+def test_who_is_let_in(server: Server) -> None:
+    status, headers, page = server.ask("GET", "/")
+    assert status == 200
+    assert b"cgscore review" in page
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert server.ask("GET", "/", Cookie="")[0] == 403
+    assert server.ask("GET", "/api/review", Cookie="")[0] == 403
+    assert server.ask("GET", "/api/review?token=" + server.token, Cookie="")[0] == 403
+    assert server.ask("GET", "/?token=wrong", Cookie="")[0] == 403
+    assert server.ask("GET", "/", Host="evil.example")[0] == 403
+    assert server.ask("GET", "/", Host="127.0.0.1.evil.example:80")[0] == 403
+    assert server.ask("GET", "/", Host="localhost:9999")[0] == 200  # through ssh
+    body = {"at": 0, "action": "keep"}
+    assert server.ask("POST", "/api/decisions", body, Origin="http://evil.example")[0] == 403
+    assert server.ask("POST", "/api/decisions", body, Origin="null")[0] == 403
+    assert server.ask("POST", "/api/decisions", body, Origin=f"http://{server.host}")[0] == 200
+    for path in (
+        "/pictures/../../../../etc/passwd",
+        "/pictures/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "/pictures/-1",
+        "/pictures/500",
+        "/static/../server.py",
+        "/static/server.py",
+        "/docs",
+        "/openapi.json",
+    ):
+        assert server.ask("GET", path)[0] in (404, 422), path
+    assert server.ask("GET", "/pictures/499")[1]["content-type"] == "image/png"
+    assert server.ask("POST", "/api/decisions", {"at": 10**9, "action": "keep"})[0] == 422
+    assert (
+        server.ask("POST", "/api/decisions", {"at": 1, "action": "change", "label": 99})[0] == 422
+    )
+    assert server.ask("POST", "/api/decisions", {"at": 1, "action": "delete"})[0] == 422
+
+
+def test_two_tabs(server: Server, browser: Browser) -> None:
+    one, two = opened(browser, server), opened(browser, server)
+    one.keyboard.press("k")
+    saved(one, "Saved: keep")
+    two.keyboard.press("a")  # the same example, which this tab believes to be open
+    saved(two, "Another tab decided")
+    assert two.locator("#one .decided").inner_text().startswith("Decided: kept")
+    two.keyboard.press("a")  # having seen it
+    saved(two, "Saved: accept")
+    one.keyboard.press("s")
+    saved(one, "Saved: skip")
+    found = server.json("GET", "/api/review")
+    assert found["progress"]["counts"] == {"accept": 1, "keep": 0, "change": 0, "skip": 1}
+    one.context.close()
+    two.context.close()
+
+
+def test_nothing_is_lost_when_killed(server: Server, folder: Path) -> None:
+    queue = [row["at"] for row in server.json("GET", "/api/review")["queue"]]
+    told: list[int] = []
+
+    def decide() -> None:
+        for at in queue * 20:
+            known = numbers.get(at)
+            try:
+                body = {"at": at, "action": "accept", "known": known}
+                numbers[at] = server.json("POST", "/api/decisions", body)["decision"]["number"]
+            except (OSError, http.client.HTTPException):
+                return
+            told.append(numbers[at])
+            enough.set() if len(told) > 15 else None
+
+    numbers: dict[int, int] = {}
+    enough = threading.Event()
+    thread = threading.Thread(target=decide)
+    thread.start()
+    assert enough.wait(30)
+    server.stop(signal.SIGKILL)
+    thread.join(30)
+    kept = sqlite3.connect(folder / "s.parquet.review")
+    there = [number for (number,) in kept.execute("SELECT number FROM decisions ORDER BY number")]
+    kept.close()
+    assert set(told) <= set(there)
+    assert len(there) <= len(told) + 1  # one may have been on disk and not been told
+    again = Server(folder / "s.parquet")
+    progress = again.json("GET", "/api/review")["progress"]
+    assert progress["counts"]["accept"] == min(len(there), len(queue))
+    again.stop()
+
+
+def test_scoring_again_uses_the_corrections(server: Server, browser: Browser) -> None:
+    page = opened(browser, server)
+    before = server.json("GET", "/api/review")["queue"]
+    for row in before[:12]:
+        server.json("POST", "/api/decisions", {"at": row["at"], "action": "accept"})
+    page.locator("#rescore").click()
+    saved(page, "Scored again")
+    after = server.json("GET", "/api/review")
+    assert after["rescoring"]["state"] == "done"
+    order = [row["at"] for row in before if row["decision"] is None]
+    left = [row["at"] for row in after["queue"] if row["decision"] is None]
+    assert left != order[12:]
+    assert len([row for row in after["queue"] if row["decision"]]) == 12
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible(server: Server, browser: Browser, scheme: Any) -> None:
+    page = opened(browser, server, color_scheme=scheme, viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for view in ("one", "grid"):
+        if view == "grid":
+            page.keyboard.press("g")
+            page.locator("#grid .card").first.wait_for()
+        found = Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    page.context.close()
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cgscore", "review", "s.parquet", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+def test_exports_from_the_command_line(folder: Path, photos: Any) -> None:
+    root, scores, _ = photos
+    decisions = Decisions(folder / "s.parquet.review", scores.meta["fingerprint"])
+    review = Review(scores, None, decisions)
+    first, second = (row["at"] for row in review.queue()[:2])
+    review.decide(first, "accept", None, None)
+    review.decide(second, "skip", None, None)
+    decisions.close()
+    done = run(
+        *("--labels-to", "l.parquet", "--changes-to", "c.csv", "--folder-to", "new"), folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    labels = pd.read_parquet(folder / "l.parquet")
+    assert labels["id"].tolist() == scores.table["id"].tolist()
+    assert np.flatnonzero(labels["changed"]).tolist() == [first]
+    changes = pd.read_csv(folder / "c.csv")
+    assert changes.columns.tolist() == ["id", "old_label", "new_label", "when"]
+    assert changes["new_label"].tolist() == [labels["label"][first]]
+    links = sorted((folder / "new").glob("*/*.png"))
+    assert len(links) == len(scores)
+    moved = folder / "new" / labels["label"][first] / Path(labels["id"][first]).name
+    assert moved.is_symlink()
+    assert moved.resolve() == (root / "photos" / labels["id"][first]).resolve()
+    again = run("--folder-to", "new", folder=folder)
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+    inside = run("--folder-to", str(root / "photos" / "new"), folder=folder)
+    assert inside.returncode == 2
+    copied = run("--folder-to", "copies", "--copy", folder=folder)
+    assert copied.returncode == 0, copied.stderr
+    assert not any(path.is_symlink() for path in (folder / "copies").glob("*/*.png"))
+
+
+def test_decisions(tmp_path: Path) -> None:
+    decisions = Decisions(tmp_path / "d", "one")
+    first = decisions.add(5, "accept", 2, None)
+    with pytest.raises(Overtaken) as other:
+        decisions.add(5, "keep", 1, None)
+    assert other.value.decision == first
+    second = decisions.add(5, "keep", 1, first.number)
+    assert decisions.current() == {5: second}
+    decisions.take_back(second.number)
+    assert decisions.current() == {5: first}
+    decisions.take_back(first.number)
+    assert decisions.current() == {}
+    assert decisions.last() is None
+    third = decisions.add(5, "skip", 1, None)
+    decisions.close()
+    again = Decisions(tmp_path / "d", "one")
+    assert again.current() == {5: third}
+    again.close()
+    with pytest.raises(OptionError, match="other data"):
+        Decisions(tmp_path / "d", "two")
+    (tmp_path / "no").write_bytes(b"something else entirely, and long enough")
+    with pytest.raises(ResultError, match="not a file of decisions"):
+        Decisions(tmp_path / "no", "one")
+
+
+def test_shares_and_their_intervals() -> None:
+    found = wilson(8, 10)
+    assert found["share"] == 0.8
+    assert found["low"] == pytest.approx(0.4902, abs=1e-4)  # as tables of Wilson's interval have it
+    assert found["high"] == pytest.approx(0.9433, abs=1e-4)
