@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-slow check bench bench-large format clean
+.PHONY: help demo test test-slow browser check bench bench-large format clean
 
 help:
 	@echo "make demo    score the digits that ship with scikit-learn, some labels flipped"
@@ -14,10 +14,16 @@ help:
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
-test: $(VENV)/.test
+test: $(VENV)/.test browser
 	$(BIN)/python -m pytest -m "not slow"
 
-test-slow: $(VENV)/.test
+# Pages are tested in a real Chromium.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || { \
+	  echo "Installing Chromium for the tests (once) ..."; apt-get install -y -qq chromium > /dev/null; \
+	} || echo "There is no Chromium, and it cannot be installed here."
+
+test-slow: $(VENV)/.test browser
 	$(BIN)/python -m pytest -m slow
 
 check: $(VENV)/.dev

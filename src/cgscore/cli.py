@@ -333,6 +333,13 @@ def score(
     console.print()
     with _warnings_aside():
         print_findings(console, scores)
+    if output.suffix.lower() == ".parquet":
+        name = shlex.quote(str(output))
+        console.print(
+            f"Next:  cgscore report {one_line(name)}     see them\n"
+            f"       cgscore review {one_line(name)}     fix them",
+            soft_wrap=True,
+        )
 
 
 def _ridge(text: str) -> float | str:
