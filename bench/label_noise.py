@@ -5,7 +5,7 @@
     python bench/label_noise.py -o results/label_noise.json           # all data, seeds 5-9
     python bench/label_noise.py --data digits --seeds 0 1 2 3 4       # for fixing constants
     python bench/label_noise.py --show results/label_noise.json       # the tables again
-    python bench/label_noise.py --show results/label_noise.json --markdown --plot docs/noise.svg
+    python bench/label_noise.py --show results/label_noise.json --markdown --plot P.svg
     python bench/label_noise.py --estimates                           # how many, by our count
 
 Every method gets the same inputs and the same noisy labels (`noise.py`). The other packages run in
