@@ -497,6 +497,7 @@ def review(
     copies: Annotated[
         bool, typer.Option("--copy", help="Copies instead of links in that folder.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Go through suspected labels in a browser and correct them; the originals stay untouched."""
     import cgscore
@@ -504,6 +505,10 @@ def review(
     for output in (labels, changes):
         if output is not None:
             _refuse_output(output, result, data)
+    if labels is not None and labels == changes:
+        raise OptionError("--labels-to and --changes-to name the same file.")
+    if copies and folder is None:
+        raise OptionError("--copy is for --folder-to, which is not given.")
     try:
         from cgscore.review import Decisions, Review
     except ModuleNotFoundError as error:
@@ -521,23 +526,26 @@ def review(
             complain(f"note: pictures and neighbours are left out: {error} Say --source")
         file = decisions or Path(f"{result}.review")
         going = Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
-    written = False
+    written: dict[str, str] = {}
     for table, output in ((going.labels, labels), (going.changes, changes)):
         if output is not None:
             found = table()
             _write_table(found, output)
-            print(f"Written:  {one_line(str(output))}, {len(found):,} rows")
-            written = True
+            written[str(output)] = f"{len(found):,} rows"
     if folder is not None and dataset is not None:
         from cgscore.review.folders import new_folder
 
         count = new_folder(dataset, going.labels(), folder, copy=copies)
-        print(f"Written:  {one_line(str(folder))}, {count:,} {'copies' if copies else 'links'}")
-        written = True
+        written[str(folder)] = f"{count:,} {'copies' if copies else 'links'}"
     if not written:
         from cgscore.review.serving import serve
 
-        serve(going, port=port, browser=browser)
+        serve(going, port=port, browser=browser, as_json=as_json)
+    elif as_json:
+        print_json({"written": list(written), "progress": going.progress()})
+    else:
+        for name, size in written.items():
+            print(f"Written:  {one_line(name)}, {size}")
 
 
 def _refuse_reading(result: str, how: dict[str, Any]) -> None:

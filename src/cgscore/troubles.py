@@ -99,6 +99,7 @@ def issue_table(
         ),
         "noise_matrix": noise.T.tolist() if len(classes) <= WIDEST else None,
         "anchors": noise.anchors,
+        "blind": blind,
         "hint": DOUBT if blind else HINT if ridge == 0 else None,
     }
     return found

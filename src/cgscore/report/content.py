@@ -23,8 +23,9 @@ BARS = 40  # of a histogram
 EXTREME = 8  # easiest and hardest examples shown of a class
 CLASSES = 100  # classes of which easiest and hardest are shown
 POINTS = 100_000  # of the scatter plot
-NAMED = 400_000  # characters of ids up to which every point has its name
+NAMED = 400_000  # bytes of ids up to which every point has its name
 LONGEST = 300  # characters of a name
+IDS = 1_000_000  # bytes of the ids that can be copied; beyond that they are cut to LONGEST
 PAIRS = 200  # class pairs listed
 FRACTIONS = tuple(range(0, 100, 5))  # per cent removed
 REPEATS = 200  # repeated rows listed
@@ -64,7 +65,7 @@ def content(
         "title": str(scores.meta["source"]),
         "verdict": _verdict(scores, found, len(listed)),
         "facts": _facts(scores),
-        "notes": [str(text) for text in scores.meta.get("warnings", [])],
+        "notes": _notes(scores, found),
         "classes": _classes(scores, own, found),
         "suspects": listed,
         "pairs": _pairs(scores, found, own),
@@ -77,27 +78,46 @@ def content(
     }
 
 
+#: Marks that would turn the direction of what is around them are shown as what they are.
+_escaped = {
+    chr(code): f"\\u{code:04x}"
+    for code in (0x200E, 0x200F, 0x61C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
 def short(value: Any) -> str:
     """A text of bounded length."""
-    text = str(value)
+    text = "".join(_escaped.get(mark, mark) for mark in str(value))
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]}… ({len(text):,} characters)"
 
 
 def _verdict(scores: Scores, found: pd.DataFrame | None, shown: int) -> str:
-    n = len(scores)
     if found is None:
-        return f"{n:,} examples of a regression; the hardest come first."
+        return f"{len(scores):,} examples of a regression."
+    n = int(found["label_score"].notna().sum())
     low, high = found.attrs["interval"]
     flagged = int(found["is_label_issue"].sum())
     if not flagged:
-        return f"No label of {n:,} looks wrong (at most about {high:,.0f} are, 95 %)."
+        doubt = found.attrs["hint"]
+        return str(doubt) if found.attrs["blind"] else f"No label of {n:,} looks wrong."
     here = "here they are" if shown == flagged else f"here are the worst {shown:,}"
+    here = here if shown else "none of them is shown"
     return (
         f"About {found.attrs['estimated_wrong']:,.0f} of {n:,} labels look wrong "
         f"(95 %: {low:,.0f} to {high:,.0f}); {flagged:,} are flagged, {here}."
     )
+
+
+def _notes(scores: Scores, found: pd.DataFrame | None) -> list[str]:
+    notes = [str(text) for text in scores.meta.get("warnings", [])]
+    if found is not None and found.attrs["hint"]:
+        notes.append(found.attrs["hint"])
+    missing = 0 if found is None else int(found["label_score"].isna().sum())
+    if missing:
+        notes.append(f"{missing:,} examples have no prediction, and so no verdict.")
+    return notes
 
 
 def _facts(scores: Scores) -> list[list[str]]:
@@ -172,12 +192,14 @@ def _suspects(scores: Scores, suspects: pd.DataFrame, near: Any) -> list[dict[st
         return []
     place = {label: c for c, label in enumerate(scores.classes.tolist())}
     rows = []
-    for identity, row in zip(suspects.index.tolist(), suspects.to_dict("records"), strict=True):
+    ids = [str(identity) for identity in suspects.index]
+    whole = sum(len(text.encode("utf-8", "replace")) for text in ids) <= IDS
+    for identity, row in zip(ids, suspects.to_dict("records"), strict=True):
         at = int(row["position"])
         rows.append(
             {
                 "at": at,
-                "id": str(identity),
+                "id": identity if whole else identity[:LONGEST],
                 "from": place[row["given_label"]],
                 "to": place[row["predicted_label"]],
                 "sure": _finite(row["confidence"]),
@@ -251,13 +273,14 @@ def _scatter(scores: Scores, own: Index, found: pd.DataFrame | None) -> dict[str
         rng = np.random.default_rng(0)
         drawn = np.sort(rng.choice(usable, POINTS, replace=False))
     ids = [str(value) for value in scores.table["id"].iloc[drawn]]
+    length = sum(len(text.encode("utf-8", "replace")) for text in ids)
     return {
         "cg": _packed(cg[drawn], "<f4"),
         "partial": _packed(partial[drawn], "<f4"),
         "class": _packed(own[drawn], "<u2"),
         "marked": _packed(marked[drawn], "u1"),
         "of": len(usable),
-        "ids": ids if sum(map(len, ids)) <= NAMED else None,
+        "ids": ids if length <= NAMED else None,
         "at": None if len(drawn) == len(cg) else _packed(drawn, "<u4"),
     }
 
@@ -265,11 +288,13 @@ def _scatter(scores: Scores, own: Index, found: pd.DataFrame | None) -> dict[str
 def _pruning(scores: Scores, own: Index) -> dict[str, Any]:
     """Share of each class among what goes when a fraction of all examples is removed, by CG."""
     cg = scores.table["cg"].to_numpy()
-    order = np.argsort(cg, kind="stable")  # missing scores come last
+    known = ~np.isnan(cg)
+    order, missing = np.argsort(cg, kind="stable")[: known.sum()], np.flatnonzero(~known)
     k, n = int(own.max()) + 1, len(cg)
     sizes = np.bincount(own, minlength=k)
     found: dict[str, Any] = {"fractions": list(FRACTIONS)}
-    for name, ordered in (("low-first", order), ("high-first", order[::-1])):
+    for name, start in (("low-first", order), ("high-first", order[::-1])):
+        ordered = np.concatenate([start, missing])  # without a score: last either way
         gone = np.stack(
             [
                 np.bincount(own[ordered[: round(n * f / 100)]], minlength=k) / np.maximum(sizes, 1)

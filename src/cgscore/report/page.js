@@ -227,7 +227,7 @@ function suspects() {
   if (!report.suspects.length) {
     byId("suspects").replaceChildren(
       make("h2", { id: "suspects-title" }, "Suspected labels"),
-      make("p", {}, "None."),
+      make("p", {}, "None is shown."),
     );
     return;
   }
@@ -579,6 +579,10 @@ function median(values) {
 
 function pruning() {
   const { fractions } = report.pruning;
+  if (report.classes.length < 2) {
+    byId("pruning").hidden = true;
+    return;
+  }
   const select = byId("pruning-order");
   const k = report.classes.length;
   const drawn = chart(
@@ -608,6 +612,14 @@ function pruning() {
       ),
     );
   };
+  drawn.over.addEventListener("mousemove", (event) => {
+    const at = Math.round(drawn.posToVal(event.offsetX, "x") / 5);
+    const y = drawn.posToVal(event.offsetY, "y");
+    const rows = report.pruning[select.value];
+    if (!rows[0] || rows[0][at] === undefined) return;
+    const near = rows.reduce((best, row, c) => (Math.abs(row[at] - y) < Math.abs(rows[best][at] - y) ? c : best), 0);
+    byId("pruning-caption").textContent = `${className(near)}: with ${fractions[at]} % of all removed, ${share(rows[near][at])} of it go.`;
+  });
   select.addEventListener("change", show);
   show();
 }

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 WORST = 200  # suspects shown
 SHARES = 20_000  # examples up to which the share of neighbours in a prediction is solved for
-PICTURES = 3_000_000  # bytes of thumbnails
+LARGEST = 4_800_000  # bytes of the page
+PICTURES = 3_000_000  # bytes of thumbnails, or what is left
 SIDE = 64  # pixels of a thumbnail
 
 SCRIPTS = ("vendor/uPlot.iife.min.js", "page.js")
@@ -70,13 +71,14 @@ def write(
     document = content(scores, found, suspects, told)
     document["pictures"], document["columns"] = {}, []
     if dataset is not None and dataset.drawable:
-        document["pictures"], left_out = _pictures(dataset, _by_need(document))
+        room = min(PICTURES, LARGEST - len(page(document).encode("utf-8", "replace")))
+        document["pictures"], left_out = _pictures(dataset, _by_need(document), room)
         if left_out:
             notes.append(f"{left_out:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
         _add_columns(document, dataset.frame, scores.own())
     document["notes"] += notes
-    replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8")))
+    replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8", "replace")))
     return notes
 
 
@@ -89,7 +91,8 @@ def page(document: dict[str, Any]) -> str:
         f"style-src {' '.join(map(_hash, styles))}; script-src {' '.join(map(_hash, scripts))}"
     )
     # no text of a script or style may end it; in data "<" is written so that none can begin
-    data = json.dumps(document, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c")
     parts = {
         "POLICY": policy,
         "STYLES": "".join(f"<style>{style}</style>" for style in styles),
@@ -148,10 +151,10 @@ def _add_columns(document: dict[str, Any], frame: pd.DataFrame, own: Any) -> Non
         row["values"] = [short(value) for value in values]
 
 
-def _pictures(dataset: Dataset, wanted: list[int]) -> tuple[dict[str, str], int]:
+def _pictures(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:
     """Thumbnails as data addresses, as many as fit; and how many do not."""
     drawn: dict[str, str] = {}
-    left = PICTURES
+    left = room
     for at in wanted:
         address = "data:image/png;base64," + base64.b64encode(dataset.thumbnail(at, SIDE)).decode()
         left -= len(address)

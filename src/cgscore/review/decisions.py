@@ -16,7 +16,7 @@ from pathlib import Path
 from cgscore.errors import OptionError, ResultError
 
 FORMAT = 1
-ACTIONS = ("accept", "keep", "change", "skip")
+_MARK = 0x43475243  # by which SQLite files of ours are known
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -80,10 +80,18 @@ class Decisions:
         self._lock = threading.Lock()
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            (mark,) = self._connection.execute("PRAGMA application_id").fetchone()
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if tables and mark != _MARK:
+                self.close()
+                raise ResultError(f"{path} is a database of something else. Choose another name.")
+            self._connection.execute(f"PRAGMA application_id = {_MARK}")
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_TABLES)
             about = dict(self._connection.execute("SELECT name, value FROM about").fetchall())
+        except sqlite3.OperationalError as error:
+            raise ResultError(f"{path} cannot be opened or written: {error}") from error
         except sqlite3.DatabaseError as error:
             raise ResultError(f"{path} is not a file of decisions: {error}") from error
         mine = {"format": str(FORMAT), "fingerprint": fingerprint}
@@ -105,11 +113,6 @@ class Decisions:
         """The last decision about every example, without what was taken back."""
         with self._lock:
             return {decision.position: decision for decision in self._standing()}
-
-    def last(self) -> Decision | None:
-        """The last decision that stands."""
-        with self._lock:
-            return next(reversed(self._standing()), None)
 
     def add(self, position: int, action: str, label: int, known: int | None) -> Decision:
         """Write a decision; on disk when this returns.
@@ -142,12 +145,27 @@ class Decisions:
             cursor.execute("COMMIT")
         return Decision(number, position, action, label, made)
 
-    def take_back(self, number: int) -> None:
-        """Take a decision back; on disk when this returns."""
-        with self._lock:
-            self._connection.execute(
-                "INSERT OR IGNORE INTO taken_back VALUES (?, ?)", (number, _now())
-            )
+    def take_back(self, number: int) -> Decision:
+        """Take a decision back, so that the one before it stands; on disk when this returns.
+
+        Raises
+        ------
+        Overtaken
+            It does not stand any more: there is another one about its example by now.
+        """
+        with self._lock, closing(self._connection.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            try:
+                standing = {one.position: one for one in self._standing()}
+                mine = [one for one in standing.values() if one.number == number]
+                if not mine:
+                    raise Overtaken(None)
+                cursor.execute("INSERT INTO taken_back VALUES (?, ?)", (number, _now()))
+            except BaseException:
+                cursor.execute("ROLLBACK")
+                raise
+            cursor.execute("COMMIT")
+        return mine[0]
 
     def _standing(self) -> list[Decision]:
         rows = self._connection.execute(

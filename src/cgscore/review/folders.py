@@ -26,7 +26,7 @@ def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bo
     root = Path(dataset.source)
     if not root.is_dir() or dataset.files is None:
         raise OptionError(f"{dataset.source} is not a folder of images.")
-    if folder.exists():
+    if folder.exists() or folder.is_symlink():
         raise OptionError(f"{folder} exists already. A new folder is made, nothing is overwritten.")
     if folder.resolve().is_relative_to(root.resolve()):
         raise OptionError(f"{folder} is inside {root}: it would be read as part of the data.")
@@ -35,6 +35,18 @@ def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bo
         if label in ("", ".", "..") or "/" in label or "\\" in label or "\0" in label:
             raise OptionError(f"{label!r} cannot be the name of a folder.")
     taken: set[Path] = set()
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        _fill(beside, pairs, taken, copy)
+        os.replace(beside, folder)
+    except OSError as error:
+        raise OptionError(f"{folder} cannot be made: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return len(pairs)
+
+
+def _fill(folder: Path, pairs: list[tuple[Path, str]], taken: set[Path], copy: bool) -> None:
     for path, label in pairs:
         target = folder / label / path.name
         number = 1
@@ -47,4 +59,3 @@ def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bo
             shutil.copyfile(path, target)
         else:
             os.symlink(path.resolve(), target)
-    return len(pairs)

@@ -5,7 +5,7 @@
 
 const SHOWN = 60; // cards in the grid
 const byId = (id) => document.getElementById(id);
-const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", busy: false, drawn: null };
+const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null };
 
 function make(tag, properties, ...children) {
   const node = document.createElement(tag);
@@ -25,9 +25,13 @@ const say = (message) => { byId("message").textContent = message; };
 
 async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(path, options);
-  const answer = await response.json().catch(() => ({}));
-  return { ok: response.ok, status: response.status, answer };
+  try {
+    const response = await fetch(path, options);
+    const answer = await response.json().catch(() => ({}));
+    return { ok: response.ok, status: response.status, answer };
+  } catch {
+    return { ok: false, status: 0, answer: {} };
+  }
 }
 
 // ---------------------------------------------------------------- the queue
@@ -85,47 +89,71 @@ async function load() {
   progress(answer.progress);
   pairs();
   if (state.at === null || !rowOf(state.at)) state.at = shown().length ? shown()[0].at : null;
-  draw();
+  await draw();
   document.documentElement.dataset.ready = "yes";
 }
 
 // ---------------------------------------------------------------- decisions
 
-async function decide(at, action, chosen) {
-  if (state.busy || (!state.grid && state.drawn !== at)) return;
-  state.busy = true;
-  const row = rowOf(at);
+// what this tab decided, for undoing; other tabs undo their own
+const mine = JSON.parse(sessionStorage.getItem("decided") || "[]");
+const remember = () => sessionStorage.setItem("decided", JSON.stringify(mine));
+const pending = new Set(); // examples whose decision is on its way
+
+async function decide(row, action, chosen) {
+  const at = row.at;
+  if (pending.has(at) || (!state.grid && (state.drawn !== at || pending.size))) return;
+  pending.add(at);
   const rows = shown();
   const after = rows[rows.findIndex((one) => one.at === at) + 1];
-  const body = { at, action, label: chosen ?? null, known: row.decision ? row.decision.number : null };
-  try {
-    const { ok, status, answer } = await ask("/api/decisions", body);
-    if (ok || status === 409) row.decision = answer.decision;
-    if (ok) {
-      progress(answer.progress);
-      say(`Saved: ${action}.`);
-      if (!state.grid && state.which === "open") state.at = after ? after.at : shown().length ? shown()[0].at : null;
-    } else if (status === 409) {
-      say("Another tab decided on this example in the meantime. Look at it, and decide again if you like.");
-      state.which = "all";
-      byId("which").value = "all";
-    } else say(`Not saved: ${JSON.stringify(answer.detail ?? status)}`);
-  } catch {
-    say("Not saved: the server does not answer.");
+  const seen = action === "accept" ? row.to : (chosen ?? null);
+  const body = { at, action, label: seen, known: row.decision ? row.decision.number : null };
+  const { ok, status, answer } = await ask("/api/decisions", body);
+  if (ok || status === 409) row.decision = answer.decision;
+  if (ok) {
+    mine.push(answer.decision.number);
+    remember();
+    progress(answer.progress);
+    say(`Saved: ${answer.decision.action}.`);
+    if (!state.grid && state.which === "open") state.at = after ? after.at : shown().length ? shown()[0].at : null;
+  } else if (status === 409) {
+    say("Another tab decided on this example in the meantime. Look at it, and decide again if you like.");
+    state.which = "all";
+    byId("which").value = "all";
+  } else say(status ? `Not saved: ${JSON.stringify(answer.detail ?? status)}` : "Not saved: the server does not answer.");
+  if (state.grid) redrawCard(row);
+  else {
+    await draw();
+    const title = byId("one-title");
+    if (title) title.focus();
   }
-  await draw();
-  state.busy = false;
+  pending.delete(at);
 }
 
 async function undo() {
-  const { ok, answer } = await ask("/api/undo", {});
-  if (!ok) return say("Not taken back.");
-  if (answer.taken_back === null) return say("There is nothing to undo.");
-  await load();
-  state.at = answer.taken_back.position;
-  if (state.which === "decided") state.which = byId("which").value = "all";
+  if (!mine.length) return say("There is nothing to undo in this tab.");
+  const number = mine.at(-1);
+  const { ok, status, answer } = await ask("/api/undo", { number });
+  if (!ok && status !== 409) return say("Not taken back: the server does not answer.");
+  mine.pop();
+  remember();
+  if (status === 409) {
+    await load();
+    return say("Not taken back: it was decided anew since.");
+  }
+  const row = rowOf(answer.at);
+  if (row) row.decision = answer.decision;
+  progress(answer.progress);
+  if (row && !state.grid) {
+    state.at = row.at;
+    if (!shown().includes(row)) {
+      Object.assign(state, { which: "all", pair: "" });
+      byId("which").value = "all";
+      byId("pair").value = "";
+    }
+  }
   say("Taken back.");
-  draw();
+  await draw();
 }
 
 async function rescore() {
@@ -137,9 +165,9 @@ async function rescore() {
     const { answer } = await ask("/api/rescore");
     if (answer.state === "running") continue;
     byId("rescore").disabled = false;
-    if (answer.state === "failed") { say(`Not scored: ${answer.why}`); return; }
+    if (answer.state !== "done") { say(`Not scored: ${answer.why || "the server does not answer."}`); return; }
     await load();
-    say(`Scored again: the verdict on ${answer.changed} labels changed.`);
+    say(`Scored again and ranked anew; ${answer.changed} more are suspected.`);
     return;
   }
 }
@@ -161,16 +189,30 @@ function outcome(row) {
   return make("p", { className: "decided" }, `Decided: ${words[row.decision.action]} `, row.decision.action === "skip" ? "" : label(row.decision.label));
 }
 
-function actions(row, keys) {
-  const key = (letter) => (keys ? make("kbd", {}, letter) : "");
-  const select = make("select", { "aria-label": "Another class", className: "another", onchange: (event) => {
-    if (event.target.value !== "") decide(row.at, "change", Number(event.target.value));
-  } }, make("option", { value: "" }, "another class …"), ...state.classes.map((name, c) => make("option", { value: String(c) }, name)));
+function button(cls, words, act, letter) {
+  return make("button", { type: "button", className: cls, onclick: act }, `${words} `, letter ? make("kbd", {}, letter) : "");
+}
+
+function actions(row) {
+  const select = make("select", { "aria-label": "Another class", className: "another" },
+    make("option", { value: "" }, "another class …"), ...state.classes.map((name, c) => make("option", { value: String(c) }, name)));
+  const change = () => { if (select.value !== "") decide(row, "change", Number(select.value)); };
+  select.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); change(); } });
   return make("div", { className: "actions", role: "group", "aria-label": "Decision" },
-    make("button", { type: "button", className: "accept", onclick: () => decide(row.at, "accept") }, "Accept ", key("a")),
-    make("button", { type: "button", className: "keep", onclick: () => decide(row.at, "keep") }, "Keep ", key("k")),
+    button("accept", "Accept", () => decide(row, "accept"), "a"),
+    button("keep", "Keep", () => decide(row, "keep"), "k"),
+    button("skip-it", "Skip", () => decide(row, "skip"), "s"),
     select,
-    make("button", { type: "button", className: "skip-it", onclick: () => decide(row.at, "skip") }, "Skip ", key("s")));
+    button("change", "Change", change));
+}
+
+function cardActions(row) {
+  const look = () => { state.at = row.at; state.grid = false; draw().then(() => byId("one").querySelector(".another").focus()); };
+  return make("div", { className: "actions", role: "group", "aria-label": `Decision on ${row.id}` },
+    button("accept", "Accept", () => decide(row, "accept")),
+    button("keep", "Keep", () => decide(row, "keep")),
+    button("skip-it", "Skip", () => decide(row, "skip")),
+    button("look", "Other …", look));
 }
 
 let drawing = 0;
@@ -184,30 +226,55 @@ async function drawOne() {
     return;
   }
   const row = rowOf(state.at);
+  if (!row) { state.at = null; return drawOne(); }
   const { ok, answer } = await ask(`/api/examples/${row.at}`);
   if (turn !== drawing) return; // another one was asked for meanwhile
-  if (!ok) { say("This example cannot be shown."); return; }
+  if (!ok) { say("This example cannot be shown: the server does not answer."); return; }
+  Object.assign(row, { to: answer.to, sure: answer.sure }); // as the neighbours are for
   const side = (name, c) => make("div", {}, make("p", {}, "Most similar of ", label(c)),
     make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), one.similarity.toFixed(3)))));
+  const cells = (one, name) => make("tr", {}, make("th", { scope: "row" }, text(name, "name")), ...one.cells.map((value) => make("td", { className: "text" }, text(value, "name"))));
   const columns = answer.columns.length
-    ? make("table", {}, make("tbody", {}, ...answer.columns.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, text(name)), make("td", { className: "text" }, text(value))))))
+    ? make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Values" }, make("table", {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col", className: "text" }, "example"), ...answer.columns.map((name) => make("th", { scope: "col", className: "text" }, text(name, "name"))))),
+      make("tbody", {}, cells(answer, `${answer.id} (this)`),
+        ...answer.suggested.map((one) => cells(one, `${one.id} (${state.classes[row.to]})`)),
+        ...answer.given.map((one) => cells(one, `${one.id} (${state.classes[row.from]})`)))))
     : null;
   state.drawn = row.at;
   const places = shown();
   const here = places.findIndex((one) => one.at === row.at);
   place.replaceChildren(
     make("h2", { id: "one-title", tabIndex: -1 }, text(answer.id, "name")),
-    make("div", { className: "shown" },
-      make("div", {}, picture(row.at, `example ${answer.id}`), columns),
-      make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), outcome(row), actions(row, true),
+    make("div", { className: state.pictures ? "shown" : "" },
+      state.pictures ? make("div", {}, picture(row.at, `example ${answer.id}`)) : null,
+      make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), outcome(row), actions(row), columns,
         make("div", { className: "sides" }, side("suggested", row.to), side("given", row.from)))));
 }
 
+function card(row) {
+  return make("li", { className: "card", "data-at": String(row.at) }, picture(row.at, `example ${row.id}`), verdict(row), make("p", {}, text(row.id, "name")),
+    ...row.cells.map((value) => make("p", {}, text(value, "name"))), outcome(row), cardActions(row));
+}
+
+// a decided card stays where it is, so that the next one does not slip under the pointer
+function redrawCard(row) {
+  const old = byId("grid").querySelector(`[data-at="${row.at}"]`);
+  if (!old) return;
+  const focused = old.contains(document.activeElement) ? document.activeElement.className : null;
+  const fresh = card(row);
+  old.replaceWith(fresh);
+  if (focused) fresh.querySelector(`.${focused}`).focus();
+}
+
+let cards = SHOWN;
+
 function drawGrid() {
-  const rows = shown().slice(0, SHOWN);
+  const rows = shown();
+  const more = button("more", "Show more", () => { cards += SHOWN; drawGrid(); });
   byId("grid").replaceChildren(
-    make("ul", { className: "gallery" }, ...rows.map((row) => make("li", { className: "card", "data-at": String(row.at) }, picture(row.at, `example ${row.at}`), verdict(row), outcome(row), actions(row, false)))),
-    make("p", { className: "hint" }, `${rows.length} of ${shown().length} shown`));
+    make("ul", { className: "gallery" }, ...rows.slice(0, cards).map(card)),
+    make("p", { className: "hint" }, `${Math.min(cards, rows.length)} of ${rows.length} shown `, cards < rows.length ? more : ""));
 }
 
 // While an example is on its way nothing can be decided: what is decided is what is seen.
@@ -227,12 +294,12 @@ byId("view").addEventListener("click", () => { state.grid = !state.grid; draw();
 byId("undo").addEventListener("click", undo);
 byId("rescore").addEventListener("click", rescore);
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, textarea")) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, textarea")) return;
   const one = !state.grid && state.at !== null;
   const keys = {
     u: undo,
     g: () => byId("view").click(),
-    ...(one && { a: () => decide(state.at, "accept"), k: () => decide(state.at, "keep"), s: () => decide(state.at, "skip"), c: () => byId("one").querySelector(".another").focus(), ArrowRight: () => move(1), ArrowLeft: () => move(-1) }),
+    ...(one && { a: () => decide(rowOf(state.at), "accept"), k: () => decide(rowOf(state.at), "keep"), s: () => decide(rowOf(state.at), "skip"), c: () => byId("one").querySelector(".another").focus(), ArrowRight: () => move(1), ArrowLeft: () => move(-1) }),
   };
   if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 });

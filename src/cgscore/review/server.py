@@ -30,7 +30,7 @@ SIDE = 512  # pixels of a picture
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -42,6 +42,12 @@ _STATIC = {
     "page.css": ("cgscore.review", "page.css", "text/css"),
     "base.css": ("cgscore.report", "page.css", "text/css"),
 }
+
+
+class Back(BaseModel):
+    """A decision that is taken back."""
+
+    number: int
 
 
 class Asked(BaseModel):
@@ -56,13 +62,14 @@ class Asked(BaseModel):
 def application(review: Review, token: str) -> FastAPI:
     """The application for one review."""
     app = FastAPI(title="cgscore review", docs_url=None, redoc_url=None, openapi_url=None)
+    session = secrets.token_urlsafe(24)
     cookie = (
         f"cgscore-{hashlib.sha256(token.encode()).hexdigest()[:8]}"  # other reviews have others
     )
 
     @app.middleware("http")
     async def guard(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = _refusal(request, token, cookie)
+        response = _refusal(request, token, cookie, session)
         if response is None:
             response = await answer(request)
         response.headers.update(_HEADERS)
@@ -72,7 +79,7 @@ def application(review: Review, token: str) -> FastAPI:
     def page(request: Request) -> Response:
         if "token" in request.query_params:
             welcome = RedirectResponse("/", 303)
-            welcome.set_cookie(cookie, token, httponly=True, samesite="strict")
+            welcome.set_cookie(cookie, session, httponly=True, samesite="strict")
             return welcome
         return Response(_text("cgscore.review", "page.html"), media_type="text/html")
 
@@ -110,8 +117,15 @@ def application(review: Review, token: str) -> FastAPI:
         return JSONResponse({"decision": _shown(made), "progress": review.progress()})
 
     @app.post("/api/undo")
-    def undo() -> JSONResponse:
-        return JSONResponse({"taken_back": _shown(review.undo()), "progress": review.progress()})
+    def undo(back: Back) -> JSONResponse:
+        try:
+            gone = review.decisions.take_back(back.number)
+        except Overtaken:
+            return JSONResponse({}, 409)
+        now = review.decisions.current().get(gone.position)
+        return JSONResponse(
+            {"at": gone.position, "decision": _shown(now), "progress": review.progress()}
+        )
 
     @app.post("/api/rescore")
     def rescore() -> JSONResponse:
@@ -136,22 +150,22 @@ def application(review: Review, token: str) -> FastAPI:
     return app
 
 
-def _refusal(request: Request, token: str, cookie: str) -> Response | None:
+def _refusal(request: Request, token: str, cookie: str, session: str) -> Response | None:
     """Why a request is not answered, or None."""
-    host = request.headers.get("host", "")
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
     try:
         name = urlsplit(f"//{host}").hostname
+        foreign = origin is not None and urlsplit(origin).netloc != host
     except ValueError:
-        name = None
+        name, foreign = None, True
     if name not in HOSTS:
         return PlainTextResponse("Refused: this host name is not served.", 403)
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != host:
+    if foreign:
         return PlainTextResponse("Refused: the request comes from another page.", 403)
-    given = request.cookies.get(cookie)
-    if given is None and request.url.path == "/":
-        given = request.query_params.get("token")
-    if given is None or not secrets.compare_digest(given.encode(), token.encode()):
+    given, wanted = request.cookies.get(cookie, ""), session
+    if request.url.path == "/" and "token" in request.query_params:
+        given, wanted = request.query_params["token"], token
+    if not secrets.compare_digest(given.encode(), wanted.encode()):
         return PlainTextResponse(
             "Refused: open the whole address that `cgscore review` printed, with its token.", 403
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import socket
 import threading
@@ -17,7 +18,7 @@ from cgscore.review.session import Review
 HOST = "127.0.0.1"
 
 
-def serve(review: Review, *, port: int = 0, browser: bool = True) -> None:
+def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool = False) -> None:
     """Serve a review until interrupted; the address, with its token, is printed first."""
     token = secrets.token_urlsafe(24)
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
@@ -29,12 +30,14 @@ def serve(review: Review, *, port: int = 0, browser: bool = True) -> None:
             raise OptionError(f"--port {port} cannot be used: {error.strerror}.") from error
         number = listening.getsockname()[1]
         address = f"http://{HOST}:{number}/?token={token}"
-        print(f"Review:   {address}", flush=True)
-        print(f"Kept:     {review.decisions.path}: every decision, as soon as it is made")
-        print(
-            f"Remote:   ssh -L {number}:{HOST}:{number} THIS-MACHINE, then open the address there"
-        )
-        print("Stop:     Ctrl-C", flush=True)
+        if as_json:
+            told = {"address": address, "decisions": str(review.decisions.path)}
+            print(json.dumps(told), flush=True)
+        else:
+            print(f"Review:   {address}", flush=True)
+            print(f"Kept:     {review.decisions.path}: every decision, as soon as it is made")
+            print(f"Remote:   ssh -L {number}:{HOST}:{number} THIS-MACHINE, then the same address")
+            print("Stop:     Ctrl-C", flush=True)
         if browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
         config = uvicorn.Config(

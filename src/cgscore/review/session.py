@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.api import factor
-from cgscore.errors import CGScoreError, OptionError
+from cgscore.errors import OptionError
 from cgscore.factored import Factor
+from cgscore.issues import Noise, estimate_noise, judge
+from cgscore.kernel import Array
 from cgscore.prepared import Prepared
 from cgscore.report.content import short
+from cgscore.report.telling import telling_columns
 from cgscore.review.decisions import Decision, Decisions
 from cgscore.why import nearest
 
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from cgscore.result import Scores
 
 TAUGHT = 5  # decisions from which the precision of suggestions is told
-COLUMNS = 12  # of a table shown for an example
+COLUMNS = 40  # of a table shown for an example
+CELLS = 6  # of them in the grid
 
 
 class Review:
@@ -40,15 +44,26 @@ class Review:
     """
 
     def __init__(self, scores: Scores, dataset: Dataset | None, decisions: Decisions) -> None:
+        if not len(scores.classes):
+            raise OptionError("There are no labels to review: these scores are of a regression.")
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
         self.own = scores.own()
         self.names = [
             short(name) for name in scores.meta.get("class_names") or scores.classes.tolist()
         ]
-        self._issues = scores.label_issues()
+        issues = scores.label_issues()
+        self._flagged = issues["is_label_issue"].to_numpy()
+        self._right = issues["label_score"].to_numpy()
+        best, second = (
+            np.searchsorted(scores.classes, issues[name].fillna(scores.classes[0]))
+            for name in ("predicted_label", "runner_up")
+        )
+        self._suggested, self._sure = self._others(best, second, issues["confidence"].to_numpy())
+        self._columns = self._telling()
+        self._noise: Noise | None = None
         self._prepared: Prepared | None = None
         self._factor: Factor | None = None
-        self._lock = threading.Lock()
+        self._preparing, self._scoring = threading.Lock(), threading.Lock()
         self.rescoring: dict[str, Any] = {"state": "never"}
 
     def overview(self) -> dict[str, Any]:
@@ -64,69 +79,66 @@ class Review:
         }
 
     def queue(self) -> list[dict[str, Any]]:
-        """Suspects and whatever was decided before, worst first."""
-        issues, current = self._issues, self.decisions.current()
-        marked = issues["is_label_issue"].to_numpy()
-        score = issues["label_score"].to_numpy()
-        wanted = np.flatnonzero(marked | np.isin(np.arange(len(marked)), list(current)))
-        to = self._suggested()
-        sure = issues["confidence"].to_numpy()
+        """All that was ever suspected or decided, worst first."""
+        current = self.decisions.current()
+        wanted = np.union1d(np.flatnonzero(self._flagged), np.array(list(current), np.intp))
+        ids = self.scores.table["id"].to_numpy()
         return [
             {
                 "at": int(at),
+                "id": short(ids[at]),
                 "from": int(self.own[at]),
-                "to": int(to[at]),
-                "sure": None if np.isnan(sure[at]) else float(sure[at]),
+                "to": int(self._suggested[at]),
+                "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
+                "cells": self._cells(int(at))[:CELLS],
                 "decision": _told(current.get(int(at))),
             }
-            for at in wanted[np.argsort(score[wanted], kind="stable")]
+            for at in wanted[np.argsort(self._right[wanted], kind="stable")]
         ]
 
     def example(self, at: int) -> dict[str, Any]:
         """One example with what speaks for either label."""
         row = self.scores.table.iloc[at]
-        to = int(self._suggested()[at])
-        found = {
+        to = int(self._suggested[at])
+        found: dict[str, Any] = {
             "at": at,
             "id": short(row["id"]),
             "from": int(self.own[at]),
             "to": to,
+            "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
             "cg": float(row["cg"]) if np.isfinite(row["cg"]) else None,
             "given": [],
             "suggested": [],
-            "columns": [],
+            "columns": [short(name) for name in self._columns],
+            "cells": self._cells(at),
         }
         if self.dataset is None:
             return found
-        frame = self.dataset.frame
-        if frame is not None and not self.dataset.drawable:
-            found["columns"] = [
-                [short(name), short(frame.iloc[at, i])]
-                for i, name in enumerate(frame.columns[:COLUMNS])
-            ]
         for side, c in (("given", int(self.own[at])), ("suggested", to)):
             found[side] = [
-                {"at": near, "id": short(self.dataset.ids[near]), "similarity": alike}
+                {
+                    "at": near,
+                    "id": short(self.dataset.ids[near]),
+                    "similarity": alike,
+                    "cells": self._cells(near),
+                }
                 for near, alike in nearest(self._inputs(), self.own, at, c)
             ]
         return found
 
     def decide(self, at: int, action: str, label: int | None, known: int | None) -> Decision:
-        """Write a decision down."""
+        """Write a decision down; `label` is the class that was seen as the suggested or chosen."""
         if not 0 <= at < len(self.scores):
             raise OptionError(f"There is no example {at}.")
-        given, suggested = int(self.own[at]), int(self._suggested()[at])
-        leads = {"accept": suggested, "keep": given, "skip": given, "change": label}.get(action)
+        given = int(self.own[at])
+        leads = given if action in ("keep", "skip") else label
         if leads is None or not 0 <= leads < len(self.names):
             raise OptionError(f"{action!r} with label {label!r} makes no sense.")
+        if action == "change" and leads == self._suggested[at]:
+            action = "accept"
+        if action in ("accept", "change") and leads == given:
+            action = "keep"
         return self.decisions.add(at, action, leads, known)
-
-    def undo(self) -> Decision | None:
-        """Take the last decision back."""
-        last = self.decisions.last()
-        if last is not None:
-            self.decisions.take_back(last.number)
-        return last
 
     def progress(self) -> dict[str, Any]:
         """How far the review is, and how good suggestions were so far."""
@@ -134,10 +146,7 @@ class Review:
         counts = dict.fromkeys(("accept", "keep", "change", "skip"), 0)
         for decision in current.values():
             counts[decision.action] += 1
-        open_ones = sum(
-            marked and at not in current
-            for at, marked in enumerate(self._issues["is_label_issue"].tolist())
-        )
+        open_ones = int(self._flagged.sum() - self._flagged[list(current)].sum())
         judged = counts["accept"] + counts["keep"] + counts["change"]
         taught = None
         if judged >= TAUGHT:
@@ -149,24 +158,41 @@ class Review:
         return {"counts": counts, "open": open_ones, "taught": taught}
 
     def rescore(self) -> None:
-        """Score again with the corrections, and rank what is left; runs until done."""
-        with self._lock:
+        """Score again with the corrections, and rank what is left; runs until done.
+
+        How labels go wrong is what it was before any was corrected: of the open ones as many are
+        wrong as before. Who was suspected stays so until decided.
+        """
+        with self._scoring:
             self.rescoring = {"state": "running"}
             try:
-                if self.dataset is None:
-                    raise OptionError("Scoring again needs the data: --source")
-                if self._factor is None:
-                    self._factor = factor(self.dataset, ridge=self.scores.meta["ridge"])
-                labels = self.scores.classes[self.corrected()]
-                found = self._factor.score(labels).label_issues()
-            except CGScoreError as error:
-                self.rescoring = {"state": "failed", "why": str(error)}
-                return
-            changed = int(
-                (found["is_label_issue"] != self._issues["is_label_issue"]).to_numpy().sum()
-            )
-            self._issues = found
-            self.rescoring = {"state": "done", "changed": changed}
+                changed = self._score_again()
+            except Exception as error:  # whatever it is, the page has to be told
+                self.rescoring = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
+            else:
+                self.rescoring = {"state": "done", "changed": changed}
+
+    def _score_again(self) -> int:
+        """Renew verdicts; how many more are suspected."""
+        if self.dataset is None:
+            raise OptionError("Scoring again needs the data: --source")
+        if self._noise is None:
+            known = ~np.isnan(self.scores.loo).any(axis=1)
+            self._noise = estimate_noise(self.scores.loo[known], self.own[known])
+        if self._factor is None:
+            self._factor = factor(self.dataset, ridge=self.scores.meta["ridge"])
+        labels = self.corrected()
+        again = self._factor.score(self.scores.classes[labels])
+        loo = np.full((len(again), len(self.names)), -1.0)  # classes that are gone predict nothing
+        loo[:, np.searchsorted(self.scores.classes, again.classes)] = again.loo
+        verdicts = judge(loo, labels, self._noise)
+        more = (verdicts.right < 0.5) & ~self._flagged
+        self._right = verdicts.right
+        self._suggested, self._sure = self._others(verdicts.best, verdicts.second, verdicts.sure)
+        turned = verdicts.best == self.own
+        self._sure[turned] = verdicts.next_sure[turned]
+        self._flagged = self._flagged | more
+        return int(more.sum())
 
     def corrected(self) -> NDArray[np.intp]:
         """Classes with all decisions applied."""
@@ -206,17 +232,33 @@ class Review:
         )
         return table
 
-    def _suggested(self) -> NDArray[np.intp]:
-        """The class other than the given one that is most probable."""
-        issues = self._issues
-        best, second = (
-            np.searchsorted(self.scores.classes, issues[name].fillna(self.scores.classes[0]))
-            for name in ("predicted_label", "runner_up")
-        )
-        return np.where(best == self.own, second, best).astype(np.intp)
+    def _others(
+        self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
+    ) -> tuple[NDArray[np.intp], Array]:
+        """The most probable class other than the given one, and how sure it is."""
+        suggested = np.where(best == self.own, second, best).astype(np.intp)
+        return suggested, np.where(best == self.own, 1 - sure, sure)
+
+    def _telling(self) -> list[Any]:
+        """The columns of a table, those that tell most about the suspects first."""
+        frame = None if self.dataset is None or self.dataset.drawable else self.dataset.frame
+        if frame is None:
+            return []
+        suspects = np.flatnonzero(self._flagged)
+        first: list[Any] = []
+        if len(suspects):
+            told = telling_columns(frame, self.own, suspects, self._suggested[suspects])
+            first = told.columns.tolist()
+        return [*first, *(name for name in frame.columns if name not in first)][:COLUMNS]
+
+    def _cells(self, at: int) -> list[str]:
+        """What a row of a table holds."""
+        if self.dataset is None or self.dataset.frame is None or not self._columns:
+            return []
+        return [short(self.dataset.frame[name].iloc[at]) for name in self._columns]
 
     def _inputs(self) -> Prepared:
-        with self._lock:
+        with self._preparing:
             if self._prepared is None:
                 if self.dataset is None:
                     raise OptionError("There are no data.")
