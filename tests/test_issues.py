@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from cgscore.execution.progress import Silent
 from cgscore.scores import class_targets
 from cgscore.solvers import ridge as ridges
 from cgscore.why import neighbours
+from tests.command import invoke
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -342,15 +341,10 @@ def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
         assert row["similarity"] == pytest.approx(unit[7] @ unit[near])
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cgscore", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
-
-
 def test_command_line(noisy: Any, tmp_path: Path) -> None:
     X, z = noisy[0][:500], noisy[2][:500]
     np.savez(tmp_path / "d.npz", X=X, y=z)
-    text = run("issues", "d.npz", "--why", "-o", "i.csv", "--show", "3", folder=tmp_path)
+    text = invoke("issues", "d.npz", "--why", "-o", "i.csv", "--show", "3", folder=tmp_path)
     assert text.returncode == 0, text.stderr
     assert "labels look wrong (95 %:" in text.stdout
     assert "like the given / like the suggested" in text.stdout
@@ -358,10 +352,10 @@ def test_command_line(noisy: Any, tmp_path: Path) -> None:
     assert lines[0].startswith("id,is_label_issue,label_score,given_label,predicted_label")
     assert len(lines) == 501
     assert sorted(lines[1:], key=lambda line: float(line.split(",")[2])) == lines[1:]  # worst first
-    scored = run("score", "d.npz", "--ridge", "auto", "-o", "s.parquet", folder=tmp_path)
+    scored = invoke("score", "d.npz", "--ridge", "auto", "-o", "s.parquet", folder=tmp_path)
     assert scored.returncode == 0, scored.stderr
     from_source, from_result = (
-        json.loads(run("issues", name, "--json", "--why", folder=tmp_path).stdout)
+        json.loads(invoke("issues", name, "--json", "--why", folder=tmp_path).stdout)
         for name in ("d.npz", "s.parquet")
     )
     assert from_source == from_result
@@ -372,18 +366,18 @@ def test_command_line(noisy: Any, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
         "\n".join([f"id,{lines[0]}", *(f"same,{line}" for line in lines[1:])])
     )
-    repeated = run("issues", "t.csv", "--why", "--json", folder=tmp_path)  # ids that repeat
+    repeated = invoke("issues", "t.csv", "--why", "--json", folder=tmp_path)  # ids that repeat
     assert repeated.returncode == 0, repeated.stderr
     told = json.loads(repeated.stdout)
     assert len({row["position"] for row in told["why"]}) == 10
     (tmp_path / "d.npz").rename(tmp_path / "moved.npz")
-    moved = run("issues", "s.parquet", "--why", folder=tmp_path)
+    moved = invoke("issues", "s.parquet", "--why", folder=tmp_path)
     assert moved.returncode == 0
     assert "note: neighbours are left out" in moved.stderr
-    found = run("issues", "s.parquet", "--why", "--source", "moved.npz", folder=tmp_path)
+    found = invoke("issues", "s.parquet", "--why", "--source", "moved.npz", folder=tmp_path)
     assert "like the suggested" in found.stdout
     np.savez(tmp_path / "other.npz", X=X[::-1], y=z)
-    other = run("issues", "s.parquet", "--why", "--source", "other.npz", folder=tmp_path)
+    other = invoke("issues", "s.parquet", "--why", "--source", "other.npz", folder=tmp_path)
     assert other.returncode == 2
     assert "fingerprint differs" in other.stderr
 
@@ -393,15 +387,17 @@ def test_command_line_mistakes(noisy: Any, tmp_path: Path) -> None:
     table = np.column_stack([z, X])
     header = ",".join(["species", *(f"x{i}" for i in range(64))])
     np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=header, comments="", fmt="%g")
-    refused = run("issues", "nowhere.npz", "--precision", "2", folder=tmp_path)
+    refused = invoke("issues", "nowhere.npz", "--precision", "2", folder=tmp_path)
     assert refused.returncode == 2
     assert "precision=2" in refused.stderr  # said before anything is read
-    scored = run("score", "t.csv", "--label-column", "species", "-o", "s.parquet", folder=tmp_path)
+    scored = invoke(
+        "score", "t.csv", "--label-column", "species", "-o", "s.parquet", folder=tmp_path
+    )
     assert scored.returncode == 0, scored.stderr
-    refused = run("issues", "s.parquet", "--label-column", "species", folder=tmp_path)
+    refused = invoke("issues", "s.parquet", "--label-column", "species", folder=tmp_path)
     assert refused.returncode == 2
     assert "--label-column says how a source is read" in refused.stderr
     (tmp_path / "t.csv").rename(tmp_path / "moved.csv")
-    moved = run("issues", "s.parquet", "--why", "--source", "moved.csv", folder=tmp_path)
+    moved = invoke("issues", "s.parquet", "--why", "--source", "moved.csv", folder=tmp_path)
     assert moved.returncode == 0, moved.stderr
     assert "like the suggested" in moved.stdout

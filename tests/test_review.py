@@ -29,6 +29,7 @@ from cgscore.errors import OptionError, ResultError
 from cgscore.review import Decisions, Review
 from cgscore.review.decisions import Overtaken
 from cgscore.review.session import wilson
+from tests.command import invoke
 
 WRONG = 24
 
@@ -329,11 +330,6 @@ def test_accessible(server: Server, browser: Browser, scheme: Any) -> None:
     page.context.close()
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cgscore", "review", "s.parquet", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
-
-
 def test_exports_from_the_command_line(folder: Path, photos: Any) -> None:
     root, scores, _ = photos
     decisions = Decisions(folder / "s.parquet.review", scores.meta["fingerprint"])
@@ -343,8 +339,18 @@ def test_exports_from_the_command_line(folder: Path, photos: Any) -> None:
     review.decide(first, "accept", worst[0]["to"], None)
     review.decide(second, "skip", None, None)
     decisions.close()
-    done = run(
-        *("--labels-to", "l.parquet", "--changes-to", "c.csv", "--folder-to", "new"), folder=folder
+    done = invoke(
+        *(
+            "review",
+            "s.parquet",
+            "--labels-to",
+            "l.parquet",
+            "--changes-to",
+            "c.csv",
+            "--folder-to",
+            "new",
+        ),
+        folder=folder,
     )
     assert done.returncode == 0, done.stderr
     labels = pd.read_parquet(folder / "l.parquet")
@@ -358,12 +364,14 @@ def test_exports_from_the_command_line(folder: Path, photos: Any) -> None:
     moved = folder / "new" / labels["label"][first] / Path(labels["id"][first]).name
     assert moved.is_symlink()
     assert moved.resolve() == (root / "photos" / labels["id"][first]).resolve()
-    again = run("--folder-to", "new", folder=folder)
+    again = invoke("review", "s.parquet", "--folder-to", "new", folder=folder)
     assert again.returncode == 2
     assert "exists already" in again.stderr
-    inside = run("--folder-to", str(root / "photos" / "new"), folder=folder)
+    inside = invoke(
+        "review", "s.parquet", "--folder-to", str(root / "photos" / "new"), folder=folder
+    )
     assert inside.returncode == 2
-    copied = run("--folder-to", "copies", "--copy", folder=folder)
+    copied = invoke("review", "s.parquet", "--folder-to", "copies", "--copy", folder=folder)
     assert copied.returncode == 0, copied.stderr
     assert not any(path.is_symlink() for path in (folder / "copies").glob("*/*.png"))
 
