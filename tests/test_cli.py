@@ -1,4 +1,4 @@
-"""The command line as users run it: a process of its own."""
+"""The command line: in this process, and in one of its own where that matters."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ import pandas as pd
 import pytest
 
 import cgscore
+from tests.command import Done, invoke
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cgscore", *arguments], capture_output=True, text=True, cwd=cwd
-    )
+def run(*arguments: str, cwd: Path) -> Done:
+    return invoke(*arguments, folder=cwd)
 
 
 def table(path: Path, **more: object) -> Path:
