@@ -242,8 +242,15 @@ class Cluster:
             try:
                 future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
                 return future
-            except (OSError, KeyError):  # noqa: PERF203  the latter is how the scheduler puts it
+            except (OSError, KeyError) as error:  # noqa: PERF203  the latter is the scheduler's way
                 attempt += 1
+                waited = isinstance(error, TimeoutError) and self._client.status == "running"
+                if waited and not self._found():
+                    raise ClusterError(
+                        "Workers died again and again, and none is left. They probably ran out of "
+                        f"memory. {SMALLER} or start workers with a larger --memory-limit or fewer "
+                        "--nthreads."
+                    ) from error
                 if attempt > RETRIES or self._client.status != "running":
                     raise
                 time.sleep(2**attempt / 4)  # the scheduler has to notice
