@@ -145,7 +145,7 @@ def test_a_task_that_kills_every_worker(processes: Processes) -> None:
         processes.add()
     with (
         processes.client(5) as client,
-        pytest.raises(ClusterError, match=r"Workers died again and again .* ran out of memory"),
+        pytest.raises(ClusterError, match=r"Workers died again and again.* ran out of memory"),
     ):
         list(Cluster(client).map(die, None, [1]))
 
