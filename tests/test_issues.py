@@ -114,6 +114,13 @@ def test_options_for_fewer_and_more() -> None:
     assert not issues.flagged(right, precision=0.99).any()
 
 
+def test_shares_and_their_intervals() -> None:
+    low, high = issues.wilson(0.8, 10, 1.96)
+    assert low == pytest.approx(0.4902, abs=1e-4)  # as tables of Wilson's interval have it
+    assert high == pytest.approx(0.9433, abs=1e-4)
+    assert issues.wilson(0.0, 100, 3.0)[1] > 0.08  # nothing seen is not nothing there
+
+
 @pytest.fixture(scope="module")
 def noisy() -> Any:
     """Digits with a twentieth of the labels flipped, scored with the automatic ridge."""

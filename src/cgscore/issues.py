@@ -187,6 +187,15 @@ def flagged(
     return marked
 
 
+def wilson(share: float, count: int, deviations: float) -> tuple[float, float]:
+    """Wilson's interval of a share seen in so many cases; not empty where all were alike."""
+    z2 = deviations**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    spread = np.sqrt(share * (1 - share) / count + z2 / (4 * count**2))
+    half = deviations * float(spread) / (1 + z2 / count)
+    return middle - half, middle + half
+
+
 @dataclass(frozen=True)
 class _Anchors:
     counts: Array  # given labels (columns) of the anchors of each predicted class (rows)
@@ -226,19 +235,12 @@ def _anchors(
         of_all = min(1.0, max(share, FEWEST / n))
         chosen = order[place < np.ceil(of_all * size)[top[order]]]
         rate = float(np.mean(top[chosen] != own[chosen]))
-        if _at_most(rate, len(chosen)) < taken_rate:
+        if wilson(rate, len(chosen), DEVIATIONS)[1] < taken_rate:
             fell = len(taken) > 0
             taken, taken_rate = chosen, rate
     counts = np.zeros((k, k))
     np.add.at(counts, (top[taken], own[taken]), 1)
     return _Anchors(counts, fell)
-
-
-def _at_most(rate: float, count: int) -> float:
-    """Wilson's upper bound of a rate seen in so many cases; not 0 where nothing was seen."""
-    z2 = DEVIATIONS**2
-    spread = np.sqrt(rate * (1 - rate) / count + z2 / (4 * count**2))
-    return float((rate + z2 / (2 * count) + DEVIATIONS * spread) / (1 + z2 / count))
 
 
 def _noise_matrix(counts: Array) -> Array:

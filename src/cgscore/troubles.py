@@ -194,15 +194,23 @@ def _kinds(
 def _in_conflict(table: pd.DataFrame, own: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Examples that have a copy with another label."""
     conflict: NDArray[np.bool_] = np.isinf(table["cg"].to_numpy())  # as with ridge 0
+    first = first_copies(table)
+    conflict |= np.isin(first, first[own != own[first]])
+    return conflict
+
+
+def first_copies(table: pd.DataFrame) -> NDArray[np.intp]:
+    """For every example the position of the first that is identical: its own if there is none.
+
+    Where ids repeat, ``duplicate_of`` is taken for the first example of that id.
+    """
+    group = np.arange(len(table))
     if "duplicate_of" in table.columns:
         copies = table["duplicate_of"].notna().to_numpy()
         rows = np.flatnonzero(~copies)[::-1]  # so that of a repeated id the first counts
         first = dict(zip(table["id"].iloc[rows], rows, strict=True))
-        later, group = np.flatnonzero(copies), np.arange(len(table))
-        group[later] = [first[name] for name in table["duplicate_of"].iloc[later]]
-        odd = group[later[own[later] != own[group[later]]]]
-        conflict |= np.isin(group, odd)
-    return conflict
+        group[copies] = [first[name] for name in table["duplicate_of"][copies]]
+    return group
 
 
 def worst_first(found: pd.DataFrame) -> pd.DataFrame:

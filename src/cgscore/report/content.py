@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.kernel import Array
+from cgscore.troubles import first_copies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,16 +308,12 @@ def _pruning(scores: Scores, own: Index) -> dict[str, Any]:
 
 def _repeats(scores: Scores) -> dict[str, Any]:
     """Rows that repeat an earlier one, those with another label first."""
-    table = scores.table
-    if "duplicate_of" not in table.columns:
-        return {"count": 0, "conflicts": 0, "rows": []}
-    later = np.flatnonzero(table["duplicate_of"].notna().to_numpy())
-    first_of = {identity: at for at, identity in reversed(list(enumerate(table["id"].tolist())))}
-    given = table["given_label"].tolist()
-    rows = []
-    for at in later.tolist():
-        of = first_of[table["duplicate_of"].iloc[at]]
-        rows.append({"at": at, "of": of, "conflict": bool(given[at] != given[of])})
+    first, given = first_copies(scores.table), scores.table["given_label"].tolist()
+    rows = [
+        {"at": at, "of": of, "conflict": bool(given[at] != given[of])}
+        for at, of in enumerate(first.tolist())
+        if at != of
+    ]
     rows.sort(key=lambda row: not row["conflict"])
     return {
         "count": len(rows),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cgscore.api import factor
 from cgscore.errors import OptionError
 from cgscore.factored import Factor
-from cgscore.issues import Noise, estimate_noise, judge
+from cgscore.issues import Noise, estimate_noise, judge, wilson
 from cgscore.kernel import Array
 from cgscore.prepared import Prepared
 from cgscore.report.content import short
@@ -152,8 +152,8 @@ class Review:
         if judged >= TAUGHT:
             taught = {
                 "judged": judged,
-                "wrong": wilson(counts["accept"] + counts["change"], judged),
-                "right_label": wilson(counts["accept"], judged),
+                "wrong": _share(counts["accept"] + counts["change"], judged),
+                "right_label": _share(counts["accept"], judged),
             }
         return {"counts": counts, "open": open_ones, "taught": taught}
 
@@ -267,12 +267,10 @@ class Review:
             return self._prepared
 
 
-def wilson(hits: int, of: int) -> dict[str, float]:
+def _share(hits: int, of: int) -> dict[str, float]:
     """A share with its 95 % interval."""
-    z2, share = 1.96**2, hits / of
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = 1.96 * np.sqrt(share * (1 - share) / of + z2 / (4 * of**2)) / (1 + z2 / of)
-    return {"share": share, "low": float(middle - half), "high": float(middle + half)}
+    low, high = wilson(hits / of, of, 1.96)
+    return {"share": hits / of, "low": low, "high": high}
 
 
 def _told(decision: Decision | None) -> dict[str, Any] | None:
