@@ -1,30 +1,17 @@
 "use strict";
 (() => {
-// The page: texts come from the embedded document and are only ever set as text.
+// The page of `cgscore report`, drawn from the embedded document.
 
 const report = JSON.parse(document.getElementById("data").textContent);
 const STEP = 60; // suspects drawn at once
 const WIDE = 30; // classes up to which the map is a square
 
-const byId = (id) => document.getElementById(id);
+const { byId, make, text } = nodes;
 const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
 const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
 const short = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
 const className = (c) => report.classes[c].name;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-function make(tag, properties, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name in node && name !== "scope") node[name] = value;
-    else node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
-
-const text = (value, cls) => make("bdi", { className: cls || "", title: value }, value);
 
 function numbers(packed, Kind) {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));

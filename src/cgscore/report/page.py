@@ -30,7 +30,7 @@ LARGEST = 4_800_000  # bytes of the page
 PICTURES = 3_000_000  # bytes of thumbnails, or what is left
 SIDE = 64  # pixels of a thumbnail
 
-SCRIPTS = ("vendor/uPlot.iife.min.js", "page.js")
+SCRIPTS = ("vendor/uPlot.iife.min.js", "nodes.js", "page.js")
 STYLES = ("vendor/uPlot.min.css", "page.css")
 
 

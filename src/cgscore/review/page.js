@@ -4,21 +4,9 @@
 // once, and shown as decided only when the server has it on disk.
 
 const SHOWN = 60; // cards in the grid
-const byId = (id) => document.getElementById(id);
+const { byId, make, text } = nodes;
 const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null };
 
-function make(tag, properties, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name in node) node[name] = value;
-    else node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
-const text = (value, cls) => make("bdi", { className: cls || "", title: value }, value);
 const label = (c, cls) => text(state.classes[c], `label ${cls || ""}`);
 const percent = (value) => `${Math.round(100 * value)} %`;
 const say = (message) => { byId("message").textContent = message; };

@@ -38,6 +38,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _STATIC = {
+    "nodes.js": ("cgscore.report", "nodes.js", "text/javascript"),
     "page.js": ("cgscore.review", "page.js", "text/javascript"),
     "page.css": ("cgscore.review", "page.css", "text/css"),
     "base.css": ("cgscore.report", "page.css", "text/css"),

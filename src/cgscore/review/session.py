@@ -235,9 +235,9 @@ class Review:
     def _others(
         self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
     ) -> tuple[NDArray[np.intp], Array]:
-        """The most probable class other than the given one, and how sure it is."""
+        """The most probable class other than the given one, and how sure it is if it is the best."""
         suggested = np.where(best == self.own, second, best).astype(np.intp)
-        return suggested, np.where(best == self.own, 1 - sure, sure)
+        return suggested, np.where(best == self.own, np.nan, sure)
 
     def _telling(self) -> list[Any]:
         """The columns of a table, those that tell most about the suspects first."""
