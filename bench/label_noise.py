@@ -61,9 +61,11 @@ def load(name: str) -> tuple[Any, Any]:
 
 
 def measures(wrong: Any, score: Any, flag: Any, suggestion: Any, y: Any, seconds: float) -> Any:
-    """All metrics of one method on one labelling; low scores are bad."""
+    """All metrics of one method on one labelling; low scores are bad. NaN: it gave no answer."""
     from scipy.stats import rankdata
 
+    if np.isnan(score).any():
+        return dict.fromkeys(METRICS, np.nan) | {"seconds": seconds}
     ranks, count = rankdata(score), int(wrong.sum())
     order = np.argsort(score, kind="stable")
     hits = np.cumsum(wrong[order])
@@ -164,19 +166,16 @@ def peers(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
         }
 
 
-def run(name: str, seeds: list[int], with_ours: bool, with_peers: bool) -> list[Any]:
-    """Cells of one data set: means over seeds, and their deviations."""
+def run(name: str, seeds: list[int], who: str) -> list[Any]:
+    """Cells of one data set, "ours" or "peers": means over seeds, and their deviations."""
     X, y = load(name)
     whole = name == "fashion-whole"
     cases = [(kind, seed) for kind in (WHOLE if whole else KINDS) for seed in seeds]
     if whole:
         cases = [(kind, seed) for kind, seed in cases if seed == seeds[0]]
     Z = [noisy(X, y, kind, seed) for kind, seed in cases]
-    results: dict[str, list[Any]] = {}
-    if with_ours:
-        results |= ours_whole(X, y, Z) if whole else ours(X, y, Z)
-    if with_peers:
-        results |= peers(X, y, Z)
+    method = peers if who == "peers" else ours_whole if whole else ours
+    results = method(X, y, Z)
     cells = []
     for kind in dict.fromkeys(kind for kind, _ in cases):
         mine = [i for i, (other, _) in enumerate(cases) if other == kind]
@@ -197,6 +196,10 @@ def _text(value: float | None) -> str:
     return "        -" if value is None else f"{value:9.4f}"
 
 
+def _answered(cells: list[Any]) -> list[Any]:
+    return [cell for cell in cells if cell["auroc"] is not None]
+
+
 def show(cells: list[Any]) -> None:
     """Tables, a noise each, and where ours is not first."""
     for data, noise in dict.fromkeys((cell["data"], cell["noise"]) for cell in cells):
@@ -205,7 +208,7 @@ def show(cells: list[Any]) -> None:
         for cell in mine:
             print(f"  {cell['method']:<37}" + "  ".join(_text(cell[m]) for m in METRICS))
         for metric in ("auroc", "average_precision", "f1"):
-            best = max(mine, key=lambda cell: cell[metric])
+            best = max(_answered(mine), key=lambda cell: cell[metric])
             if best["method"] != "ours":
                 print(f"  not first in {metric}: {best['method']}")
 
@@ -220,7 +223,7 @@ def markdown(cells: list[Any]) -> None:
         (our,) = (cell for cell in mine if cell["method"] == "ours")
         line = []
         for metric in shown:
-            best = max((c for c in mine if c is not our), key=lambda c: c[metric])
+            best = max((c for c in _answered(mine) if c is not our), key=lambda c: c[metric])
             us, them = f"{our[metric]:.3f}", f"{best[metric]:.3f}"
             us, them = (f"**{us}**", them) if our[metric] > best[metric] else (us, f"**{them}**")
             line.append(f"{us} / {them} {best['method']}")
@@ -262,7 +265,7 @@ def plot(cells: list[Any], path: Path) -> None:
         for row, (metric, title) in enumerate(shown.items()):
             panel = panels[row][column]
             for number, method in enumerate(methods):
-                drawn = [cell for cell in mine if cell["method"] == method]
+                drawn = [cell for cell in _answered(mine) if cell["method"] == method]
                 panel.plot(
                     [cell[metric] for cell in drawn],
                     [noises.index(cell["noise"]) for cell in drawn],
@@ -312,19 +315,21 @@ def main() -> None:
     cells = []
     if asked.output and asked.output.exists():
         cells = json.loads(asked.output.read_text())["cells"]
-    for name in asked.data:
-        found = run(name, asked.seeds, not asked.without_ours, not asked.without_peers)
-        show(found)
+    who = [one for one in ("ours", "peers") if not getattr(asked, f"without_{one}")]
+    for name, whose in [(name, whose) for name in asked.data for whose in who]:
+        found = run(name, asked.seeds, whose)
         new = {(cell["data"], cell["method"]) for cell in found}
         kept = [cell for cell in cells if (cell["data"], cell["method"]) not in new]
         cells = sorted(
-            [*found, *kept],
+            [*found, *kept] if whose == "ours" else [*kept, *found],
             key=lambda cell: (names.index(cell["data"]), [*KINDS].index(cell["noise"])),
         )
-        if asked.output:
+        if asked.output:  # after every part: each takes long
             document = {"version": cgscore.__version__, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)
             asked.output.write_text(json.dumps(document, indent=1) + "\n")
+        if whose == who[-1]:
+            show([cell for cell in cells if cell["data"] == name])
 
 
 if __name__ == "__main__":
