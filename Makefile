@@ -14,7 +14,7 @@ help:
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
-test: $(VENV)/.test browser
+test: $(VENV)/.test $(VENV)-pydvl/.ready browser
 	$(BIN)/python -m pytest -m "not slow"
 
 # Pages are tested in a real Chromium.
@@ -43,7 +43,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis cgscore-demo
+	rm -rf $(VENV) $(VENV)-pydvl .pytest_cache .mypy_cache .ruff_cache .hypothesis cgscore-demo
 
 # One stamp per set of packages, so that a second run installs nothing.
 $(BIN)/python:
@@ -59,6 +59,13 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing cgscore and what its tests need (once) ..."
 	@$(INSTALL) -e ".[test]"
 	@touch $@ $(VENV)/.core
+
+# pyDVL wants a numpy before 2, so it has an environment of its own.
+$(VENV)-pydvl/.ready: pyproject.toml
+	@echo "Installing pyDVL and cgscore beside it (once) ..."
+	@$(PYTHON) -m venv $(VENV)-pydvl
+	@$(VENV)-pydvl/bin/python -m pip install -qq --disable-pip-version-check "pydvl==0.10.0" -e .
+	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing cgscore and what its checks need (once) ..."

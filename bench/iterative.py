@@ -33,9 +33,9 @@ DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 SOURCES = {"Fashion-MNIST": "fashion-mnist", "CIFAR-10": "cifar10/train.parquet"}
 
 
-def load(name: str) -> tuple[Any, Any]:
-    """Pixels and labels of a whole dataset."""
-    dataset = cgscore.read(DATA / SOURCES[name])
+def load(name: str, split: str = "train") -> tuple[Any, Any]:
+    """Pixels and labels of a whole split."""
+    dataset = cgscore.read(DATA / SOURCES[name], split=split)
     return dataset.X.reshape(len(dataset), -1), np.asarray(dataset.y)
 
 

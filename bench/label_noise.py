@@ -179,9 +179,9 @@ def run(name: str, seeds: list[int], who: str) -> list[Any]:
     cells = []
     for kind in dict.fromkeys(kind for kind, _ in cases):
         mine = [i for i, (other, _) in enumerate(cases) if other == kind]
-        for method, values in results.items():
+        for title, values in results.items():
             each = {m: [values[i][m] for i in mine] for m in METRICS}
-            cell = {"data": name, "examples": len(y), "noise": kind, "method": method}
+            cell = {"data": name, "examples": len(y), "noise": kind, "method": title}
             cell |= {"seeds": [seed for other, seed in cases if other == kind]}
             cell |= {m: _number(np.mean(each[m])) for m in METRICS}
             cells.append(cell | {"deviation": {m: _number(np.std(each[m])) for m in METRICS}})

@@ -32,6 +32,7 @@ from cgscore.terminal import (
     print_inspection,
     print_issues,
     print_json,
+    print_kept,
     print_methods,
     print_source,
     print_suspects,
@@ -446,6 +447,133 @@ def issues(
 
 @app.command()
 @_guarded
+def prune(
+    result: Annotated[str, typer.Argument(help="A result of `cgscore score`.")],
+    keep: Annotated[float, typer.Option("--keep", help="Share of the examples that stay.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="What stays: .csv or .parquet with position, id, label and score, or .npy with "
+            "positions [kept.csv].",
+        ),
+    ] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order",
+            help="low-first (keeps the hard), high-first (keeps the typical), window, stratified "
+            "or random.",
+        ),
+    ] = "low-first",
+    offset: Annotated[
+        float | None,
+        typer.Option(
+            "--offset",
+            help="Where the window starts, as a share [found by kernel regression on the data].",
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option("--by", help="The score: a column of the result, or label_score.")
+    ] = "cg",
+    together: Annotated[
+        bool, typer.Option("--global", help="Sort all together, not the same share of every class.")
+    ] = False,
+    drop_issues: Annotated[
+        bool,
+        typer.Option("--drop-issues", help="Suspected label errors go first; --keep 1: only they."),
+    ] = False,
+    mask: Annotated[
+        bool,
+        typer.Option("--mask", help="Write all examples, with a column (or array) of yes and no."),
+    ] = False,
+    filtered: Annotated[
+        Path | None,
+        typer.Option(
+            "--data-to",
+            help="Write what stays of the data: a file of the source's format, a new folder "
+            "(images as links, Hugging Face), or .npz.",
+        ),
+    ] = None,
+    copies: Annotated[
+        bool, typer.Option("--copy", help="Copies instead of links in a folder of images.")
+    ] = False,
+    data: Annotated[
+        str | None, typer.Option("--source", help="The scored data [the saved source].")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="For whatever is drawn.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which examples to keep, and write what stays of the data."""
+    import cgscore
+    from cgscore.filtered import write_filtered
+    from cgscore.selection import check_selection
+
+    check_selection(keep, order, offset)
+    if copies and filtered is None:
+        raise OptionError("--copy is for --data-to, which is not given.")
+    if output is None and filtered is None:
+        output = Path("kept.csv")
+    if output is not None:
+        _refuse_output(output, result, data, kinds=(".csv", ".parquet", ".npy"))
+    with _warnings_aside():
+        scores = cgscore.load(result)
+        kept = scores.keep(
+            keep,
+            order,
+            not together,
+            by=by,
+            offset=offset,
+            drop_issues=drop_issues,
+            seed=seed,
+            data=data,
+        )
+        dataset = None if filtered is None else scores.data(data)
+    written: dict[str, str] = {}
+    if filtered is not None and dataset is not None:
+        written[str(filtered)] = write_filtered(dataset, kept, filtered, copy=copies)
+    if output is not None:
+        _write_kept(scores, kept, output, by=by, mask=mask)
+        written[str(output)] = f"{len(scores) if mask else len(kept):,} rows"
+    if as_json:
+        counts = scores.table["given_label"].iloc[kept].value_counts()
+        print_json(
+            {
+                "written": list(written),
+                "examples": len(scores),
+                "kept": len(kept),
+                "kept_by_class": counts.to_dict() if len(scores.classes) else None,
+                "order": order,
+                "by": by,
+                "per_class": not together,
+                "drop_issues": drop_issues,
+                "seed": seed,
+            }
+        )
+        return
+    print_kept(output_console(), scores, kept, order, by)
+    for name, size in written.items():
+        print(f"Written:  {one_line(name)}, {size}")
+
+
+def _write_kept(scores: Scores, kept: Any, output: Path, *, by: str, mask: bool) -> None:
+    """Positions, ids, labels and scores of what stays, or yes and no for all."""
+    import numpy as np
+
+    from cgscore.result import replace_file
+
+    stays = np.isin(np.arange(len(scores)), kept)
+    if output.suffix.lower() == ".npy":
+        replace_file(output, lambda file: np.save(file, stays if mask else kept))
+        return
+    table = scores.table[["id", "given_label"]].assign(**{by: scores.values(by)})
+    table.insert(0, "position", np.arange(len(scores)))
+    _write_table(table.assign(keep=stays) if mask else table.iloc[kept], output)
+
+
+@app.command()
+@_guarded
 def report(
     result: Annotated[str, typer.Argument(help="A result of `cgscore score`.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The page.")] = Path("report.html"),
@@ -533,9 +661,10 @@ def review(
             _write_table(found, output)
             written[str(output)] = f"{len(found):,} rows"
     if folder is not None and dataset is not None:
-        from cgscore.review.folders import new_folder
+        from cgscore.linked import new_folder
 
-        count = new_folder(dataset, going.labels(), folder, copy=copies)
+        labels_now = going.labels()["label"].tolist()
+        count = new_folder(dataset, range(len(dataset)), labels_now, folder, copy=copies)
         written[str(folder)] = f"{count:,} {'copies' if copies else 'links'}"
     if not written:
         from cgscore.review.serving import serve

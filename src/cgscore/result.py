@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cgscore import __version__
 from cgscore.data import Dataset, read
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
 from cgscore.execution.machine import show_seconds
-from cgscore.execution.progress import Listener
+from cgscore.execution.progress import Listener, reporter
 from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.scores import (
@@ -30,7 +30,9 @@ from cgscore.scores import (
     margin,
     predicted,
 )
+from cgscore.selection import check_selection, select
 from cgscore.troubles import issue_table
+from cgscore.windows import best_offset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,6 +136,103 @@ class Scores:
             expected_noise=expected_noise,
             precision=precision,
         )
+
+    def keep(
+        self,
+        fraction: float,
+        order: str = "low-first",
+        per_class: bool = True,
+        *,
+        by: str | ArrayLike = "cg",
+        offset: float | None = None,
+        drop_issues: bool = False,
+        seed: int = 0,
+        data: Any = None,
+        progress: bool | Listener | None = None,
+    ) -> NDArray[np.intp]:
+        """Positions of the examples to keep, ascending: ``X[s.keep(0.6)]``.
+
+        Parameters
+        ----------
+        fraction : float
+            Share of all examples that stay.
+        order : {"low-first", "high-first", "window", "stratified", "random"}
+            ``low-first`` removes low scores first and keeps the hard, ``high-first`` removes high
+            scores first. ``window`` keeps those between `offset` and ``offset + fraction`` of the
+            ascending order. ``stratified`` keeps some of every level of the score: as they come
+            where few examples stay, alike where most do. ``random`` is the baseline.
+        per_class : bool
+            Keep the same share of every class; otherwise all examples are sorted together.
+        by : str or (n,) array
+            The score: a column of numbers of `table`, ``"label_score"`` (the probability that a
+            label is right), or one number for each example.
+        offset : float, optional
+            Where the window starts. By default where kernel regression on the window predicts the
+            labels of all examples best (`cgscore.windows`); this needs the data.
+        drop_issues : bool
+            Remove suspected label errors first, whatever `fraction` is: with 1.0 only these go.
+        seed : int
+            For ``stratified`` and ``random``, and for samples on which a window is chosen.
+        data : optional
+            The scored data for choosing a window, if this result was loaded from a file and its
+            source has moved.
+        progress : bool or function, optional
+            As for `score`, of choosing a window.
+        """
+        check_selection(fraction, order, offset)
+        values = self.values(by)
+        pool = np.arange(len(self))
+        if drop_issues:
+            pool = np.flatnonzero(~self.label_issues()["is_label_issue"].to_numpy())
+        count = min(len(pool), max(1, round(fraction * len(self))))
+        own = self.own() if len(self.classes) else np.zeros(len(self), np.intp)
+        groups = own[pool] if per_class else np.zeros(len(pool), np.intp)
+
+        def chosen(offset: float) -> NDArray[np.intp]:
+            return pool[select(values[pool], groups, count, order=order, offset=offset, seed=seed)]
+
+        if order == "window" and offset is None:
+            labels = as_labels(self.table["given_label"].to_numpy(), len(self), self.meta["task"])
+            offset, _ = best_offset(
+                unit_rows(self.data(data).X),
+                labels.targets(),
+                count / len(pool),
+                chosen,
+                seed=seed,
+                progress=reporter(progress),
+            )
+        return chosen(offset or 0.0)
+
+    def values(self, by: str | ArrayLike) -> Array:
+        """One number for each example, by which examples can be sorted.
+
+        Parameters
+        ----------
+        by : str or (n,) array
+            A column of numbers of `table`, ``"label_score"``, or the numbers themselves.
+        """
+        if isinstance(by, str):
+            numbers = self.table.select_dtypes("number").columns.drop(
+                ["id", "given_label", "predicted_label"], errors="ignore"
+            )
+            if by == "label_score":
+                found = self.label_issues()["label_score"].to_numpy()
+            elif by in numbers:
+                found = self.table[by].to_numpy()
+            else:
+                known = ", ".join([*numbers, "label_score"])
+                raise OptionError(f"by={by!r} is not known. Choose one of: {known}.")
+        else:
+            found = np.asarray(by, np.float64)
+            if found.shape != (len(self),):
+                raise OptionError(
+                    f"by= has the shape {found.shape}. Expected one number for each of the "
+                    f"{len(self):,} examples."
+                )
+        unknown = int(np.isnan(found).sum())
+        if unknown:
+            raise OptionError(f"by={by!r} has no value for {unknown:,} examples.")
+        return found
 
     def own(self) -> NDArray[np.intp]:
         """For every example the position of its class in `classes`."""

@@ -74,6 +74,26 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
 
 
+def print_kept(console: Console, scores: Scores, kept: Any, order: str, by: str) -> None:
+    """What stays, in words."""
+    values = scores.values(by)
+    gone = scores.table.index.difference(kept)
+    text = (
+        f"{len(kept):,} of {len(scores):,} examples stay ({len(kept) / len(scores):.1%}), {order}"
+    )
+    if len(scores.classes):
+        counts = scores.table["given_label"].iloc[kept].value_counts()
+        text += f", of {len(counts)} of {len(scores.classes)} classes: {counts.min():,} to "
+        text += f"{counts.max():,} of each"
+    console.print(text, soft_wrap=True)
+    for name, rows in (("kept", kept), ("removed", gone)):
+        if len(rows):
+            some = values[rows]
+            console.print(
+                f"  {name:<8} {by} {some.min():.3g} to {some.max():.3g}, mean {some.mean():.3g}"
+            )
+
+
 def print_issues(
     console: Console,
     scores: Scores,

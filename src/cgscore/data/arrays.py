@@ -61,6 +61,12 @@ def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
     return Dataset(dataset.X, dataset.y, ids)
 
 
+def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Everything that an ``.npz`` archive holds."""
+    with _opened(path) as archive:
+        return {key: _array(path, archive, key) for key in archive.files}
+
+
 def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
     """Inputs of an ``.npy`` file; the labels come from elsewhere."""
     with _opened(path) as loaded:

@@ -131,11 +131,7 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     """A Hugging Face dataset saved to disk, or one split of several."""
     import pyarrow as pa
 
-    if (folder / "dataset_dict.json").is_file():
-        splits = _json(folder / "dataset_dict.json").get("splits")
-        if not isinstance(splits, list) or not all(_is_name(one) for one in splits):
-            raise SourceError(f"{folder / 'dataset_dict.json'} has no list of splits.")
-        folder = folder / _chosen(folder, splits, options["split"])
+    folder = split_folder(folder, options["split"])
     files = _json(folder / "state.json").get("_data_files")
     names = [one.get("filename") for one in files] if isinstance(files, list) else []
     if not names or not all(_is_name(name) for name in names):
@@ -148,6 +144,16 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
         table = pa.concat_tables(parts)
         table.validate(full=True)
         return from_table(table, options, str(folder))
+
+
+def split_folder(folder: Path, split: str | None) -> Path:
+    """The folder of one split of a saved dataset; the folder itself if it has none."""
+    if not (folder / "dataset_dict.json").is_file():
+        return folder
+    splits = _json(folder / "dataset_dict.json").get("splits")
+    if not isinstance(splits, list) or not all(_is_name(one) for one in splits):
+        raise SourceError(f"{folder / 'dataset_dict.json'} has no list of splits.")
+    return folder / _chosen(folder, splits, split)
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -181,12 +187,26 @@ def from_hugging_face(source: Any, options: dict[str, Any]) -> Dataset:
     """A dataset of the `datasets` library in memory."""
     if isinstance(source, dict):
         source = source[_chosen("The dataset", list(source), options["split"])]
-    if not hasattr(source, "with_format") or not hasattr(source, "__len__"):
-        raise SourceError(
-            f"A {type(source).__name__} is read as it streams by; scoring needs all rows at once. "
-            "Load it without streaming."
-        )
-    return from_table(source.with_format("arrow")[:], options, "Hugging Face dataset")
+    if not hasattr(source, "with_format"):
+        raise SourceError(f"A {type(source).__name__} of Hugging Face is no dataset.")
+    whole = source.with_format("arrow")
+    if hasattr(source, "__len__"):
+        return from_table(whole[:], options, "Hugging Face dataset")
+    return from_table(_gathered(whole), options, "Hugging Face stream")
+
+
+def _gathered(stream: Any) -> Any:
+    """All rows of a dataset that streams by: scoring compares each with every other."""
+    import pyarrow as pa
+
+    parts, size = [], 0
+    for part in stream.iter(_BATCH):
+        size += part.nbytes
+        refuse_size("The Hugging Face stream, so far,", size)
+        parts.append(part)
+    if not parts:
+        raise DataError("The Hugging Face stream has no rows. Expected at least two examples.")
+    return pa.concat_tables(parts, promote_options="permissive")
 
 
 def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -> Dataset:
@@ -329,6 +349,7 @@ def _images(
         source=name,
         image=True,
         pictures=draw,
+        rows=kept if decoded.bad else None,
         **skipped(decoded.bad, lambda i: f"row {i}"),
     )
 

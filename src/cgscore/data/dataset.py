@@ -55,6 +55,8 @@ class Dataset:
         The file of each example, where each has one.
     frame : DataFrame or None
         The columns of a table before they became numbers, for people to look at.
+    rows : (n,) array or None
+        The row of the source that each example is, where some were left out.
     """
 
     X: NDArray[Any]
@@ -70,6 +72,7 @@ class Dataset:
     pictures: Callable[[int], Image] | None = field(default=None, compare=False)
     files: Sequence[Path] | None = field(default=None, compare=False, repr=False)
     frame: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    rows: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.X)

@@ -8,8 +8,10 @@ become numbers only if nothing is lost by it: ``07`` stays ``07``.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +33,9 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     import pyarrow as pa
     import pyarrow.csv
 
-    content = gunzip(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+    content = _content(path)
     header = _header(path, content)
-    mark = "\t" if ".tsv" in path.name.lower() else _delimiter(header)
+    mark = _mark(path, header)
     with reading(path, "CSV file"):
         names = next(csv.reader([header], delimiter=mark))
     wanted = [options["label_column"], options["id_column"], *LABEL_COLUMNS, ID_COLUMN]
@@ -61,6 +63,22 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
         _refuse_open_quote(path, frame[name], name)
         frame[name] = _plain(frame[name])
     return from_frame(frame, {**options, "labels_inside": True}, str(path))
+
+
+def raw_rows(path: Path) -> tuple[str, Iterator[list[str]]]:
+    """The delimiter of a file, and its header and rows as they stand there, as texts."""
+    content = _content(path)
+    mark = _mark(path, _header(path, content))
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
+    return mark, (line for line in csv.reader(text, delimiter=mark) if line)
+
+
+def _content(path: Path) -> bytes:
+    return gunzip(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+
+
+def _mark(path: Path, header: str) -> str:
+    return "\t" if ".tsv" in path.name.lower() else _delimiter(header)
 
 
 def _header(path: Path, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Objects in memory other than arrays and tables: sparse matrices, torch tensors and datasets.
+"""Objects in memory other than arrays and tables: sparse matrices, torch and Lightning data.
 
 None of their libraries is imported here: an object says itself what it is.
 """
@@ -66,6 +66,29 @@ def from_torch(source: Any) -> Dataset:
     if X is None:
         raise DataError("The torch dataset is empty.")
     return in_memory(X, y, "torch dataset")
+
+
+def is_lightning(source: Any) -> bool:
+    """Whether an object is a data module of Lightning."""
+    return any(kind.__name__ == "LightningDataModule" for kind in type(source).__mro__)
+
+
+def training_loader(module: Any) -> Any:
+    """The loader of a data module's training data, with everything prepared for it."""
+    module.prepare_data()
+    module.setup("fit")
+    loader = module.train_dataloader()
+    if not hasattr(loader, "dataset"):
+        raise SourceError(
+            f"{type(module).__name__}.train_dataloader() gives a {type(loader).__name__}. "
+            "Expected one DataLoader; score its datasets one by one."
+        )
+    return loader
+
+
+def from_lightning(module: Any) -> Dataset:
+    """The training data of a data module."""
+    return from_torch(training_loader(module).dataset)
 
 
 def as_array(value: Any) -> Any:

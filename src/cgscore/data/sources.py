@@ -75,8 +75,9 @@ def read(
         (also gzipped), ``.parquet``, ``.feather``, an IDX images file. A folder: of class folders
         of images, of IDX files, of CIFAR-10 or CIFAR-100 batches, or a saved Hugging Face dataset.
         ``sklearn:NAME`` for the data that ship with scikit-learn. An object: numpy array, pandas
-        data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Hugging Face
-        dataset, or a `Dataset`, which comes back with the `labels` given.
+        or polars data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Lightning
+        data module (its training data), Hugging Face dataset or stream, or a `Dataset`, which comes
+        back with the `labels` given.
     labels : path or array, optional
         Labels kept apart from the inputs: a ``.npy`` file, a text file with one label a line,
         or an array.
@@ -139,6 +140,8 @@ def _read(source: Any, options: dict[str, Any]) -> Dataset:
         return bundled.read_sklearn(source, options)
     if isinstance(source, str | Path):
         return _read_path(Path(source), options)
+    if tables.is_polars(source):
+        source = tables.from_polars(source)
     if tables.is_frame(source):
         return tables.from_frame(source, options)
     if arrow.is_hugging_face(source):
@@ -147,6 +150,8 @@ def _read(source: Any, options: dict[str, Any]) -> Dataset:
         return arrow.from_table(source, options)
     if objects.is_sparse(source):
         return objects.from_sparse(source)
+    if objects.is_lightning(source):
+        return objects.from_lightning(source)
     if objects.is_torch(source):
         return objects.from_torch(source)
     return in_memory(source, None)

@@ -32,6 +32,19 @@ def is_frame(source: Any) -> bool:
     return type(source).__name__ == "DataFrame" and type(source).__module__.startswith("pandas")
 
 
+def is_polars(source: Any) -> bool:
+    """Whether the object is a data frame of polars, or the plan of one."""
+    named = type(source).__name__ in ("DataFrame", "LazyFrame")
+    return named and type(source).__module__.startswith("polars")
+
+
+def from_polars(source: Any) -> pd.DataFrame:
+    """The same data frame of pandas."""
+    whole = source.collect() if hasattr(source, "collect") else source
+    frame: pd.DataFrame = whole.to_arrow().to_pandas()
+    return frame
+
+
 def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data frame") -> Dataset:
     """A data frame's columns as labels, names and inputs.
 

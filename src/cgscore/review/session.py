@@ -235,7 +235,7 @@ class Review:
     def _others(
         self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
     ) -> tuple[NDArray[np.intp], Array]:
-        """The most probable class other than the given one, and how sure it is if it is the best."""
+        """The most probable class but the given one, and how sure it is if it is the best."""
         suggested = np.where(best == self.own, second, best).astype(np.intp)
         return suggested, np.where(best == self.own, np.nan, sure)
 

@@ -1,22 +1,25 @@
-"""A new folder of images, sorted into their corrected classes."""
+"""A new folder of images in folders of their classes: links to the originals, or copies."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cgscore.data import Dataset
 from cgscore.errors import OptionError
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from cgscore.data import Dataset
-
-
-def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bool = False) -> int:
-    """Links to (or copies of) all images, one folder per corrected class; how many there are.
+def new_folder(
+    dataset: Dataset,
+    positions: Sequence[int],
+    labels: Sequence[object],
+    folder: Path,
+    *,
+    copy: bool = False,
+) -> int:
+    """Links to (or copies of) the images at these positions, one folder per label; how many.
 
     Raises
     ------
@@ -26,18 +29,14 @@ def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bo
     root = Path(dataset.source)
     if not root.is_dir() or dataset.files is None:
         raise OptionError(f"{dataset.source} is not a folder of images.")
-    if folder.exists() or folder.is_symlink():
-        raise OptionError(f"{folder} exists already. A new folder is made, nothing is overwritten.")
-    if folder.resolve().is_relative_to(root.resolve()):
-        raise OptionError(f"{folder} is inside {root}: it would be read as part of the data.")
-    pairs = list(zip(dataset.files, labels["label"].astype(str), strict=True))
+    refuse_folder(folder, root)
+    pairs = [(dataset.files[i], str(label)) for i, label in zip(positions, labels, strict=True)]
     for _, label in pairs:
         if label in ("", ".", "..") or "/" in label or "\\" in label or "\0" in label:
             raise OptionError(f"{label!r} cannot be the name of a folder.")
-    taken: set[Path] = set()
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        _fill(beside, pairs, taken, copy)
+        _fill(beside, pairs, copy)
         os.replace(beside, folder)
     except OSError as error:
         raise OptionError(f"{folder} cannot be made: {error.strerror}.") from error
@@ -46,11 +45,21 @@ def new_folder(dataset: Dataset, labels: pd.DataFrame, folder: Path, *, copy: bo
     return len(pairs)
 
 
-def _fill(folder: Path, pairs: list[tuple[Path, str]], taken: set[Path], copy: bool) -> None:
+def refuse_folder(folder: Path, source: Path) -> None:
+    """Refuse a place for a new folder that is taken, or inside the data."""
+    if folder.exists() or folder.is_symlink():
+        raise OptionError(f"{folder} exists already. A new folder is made, nothing is overwritten.")
+    if folder.resolve().is_relative_to(source.resolve()):
+        raise OptionError(f"{folder} is inside {source}: it would be read as part of the data.")
+
+
+def _fill(folder: Path, pairs: list[tuple[Path, str]], copy: bool) -> None:
+    folder.mkdir()
+    taken: set[Path] = set()
     for path, label in pairs:
         target = folder / label / path.name
         number = 1
-        while target in taken:  # the same name from two classes
+        while target in taken:  # the same name from two folders
             number += 1
             target = folder / label / f"{path.stem}-{number}{path.suffix}"
         taken.add(target)

@@ -1,0 +1,12 @@
+"""Scores in the terms of other libraries; each module imports its library when it is used.
+
+========================================  ======================================================
+module                                    for
+========================================  ======================================================
+`cgscore.adapters.sklearn`                scikit-learn: `CGScorer`, `CGResampler` (imbalanced-learn)
+`cgscore.adapters.torch`                  torch and Lightning: subsets, loaders, weighted samplers
+`cgscore.adapters.hugging_face`           Hugging Face datasets: scores as columns
+`cgscore.adapters.cleanlab`               cleanlab: class probabilities; an issue type of Datalab
+`cgscore.adapters.pydvl`                  pyDVL: a `ValuationResult`
+========================================  ======================================================
+"""

@@ -1,0 +1,197 @@
+"""Estimators of scikit-learn: `CGScorer` scores what it is fitted to, `CGResampler` keeps a part.
+
+>>> from sklearn.datasets import load_digits
+>>> from cgscore.adapters.sklearn import CGScorer
+>>> X, y = load_digits(return_X_y=True)
+>>> scorer = CGScorer().fit(X, y)
+>>> scorer.scores_.shape, scorer.loo_predictions_.shape
+((1797,), (1797,))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from cgscore.api import score
+from cgscore.errors import OptionError
+from cgscore.result import Scores
+from cgscore.selection import check_selection
+
+
+class _Scoring(BaseEstimator):  # type: ignore[misc]
+    """What both estimators do with the data."""
+
+    method: str
+    ridge: float | str
+    add_constant: bool
+    random_state: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scored(self, X: Any, y: Any, task: str) -> Scores:
+        """Scores of checked inputs and labels."""
+        if y is None:
+            raise OptionError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        regression = task == "regression"
+        X, y = validate_data(self, X, y, accept_sparse="csr", y_numeric=regression)
+        if not regression:
+            check_classification_targets(y)
+        if len(y) < 2:
+            raise OptionError(f"Scoring compares examples, and there is n_samples={len(y)}.")
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        if self.add_constant:
+            dense = np.column_stack([dense, np.ones(len(dense))])
+        return score(
+            dense,
+            y,
+            method=self.method,
+            ridge=self.ridge,
+            task=task,
+            seed=self.random_state,
+            progress=False,
+        )
+
+
+class CGScorer(_Scoring):
+    """Scores every example that it is fitted to.
+
+    Parameters
+    ----------
+    method : str
+        As for `cgscore.score`.
+    ridge : float or "auto"
+        Added to the diagonal of the kernel; ``"auto"`` finds wrong labels best.
+    task : {"classification", "regression"}
+        Whether labels are classes or numbers.
+    add_constant : bool
+        Append a column of ones before rows are scaled to unit norm: for tables of few columns,
+        whose magnitude would be lost, and for rows of zeros, which have no direction.
+    random_state : int
+        For methods that draw at random.
+
+    Attributes
+    ----------
+    scores_ : (n,) array
+        The complexity-gap score.
+    loo_ : (n, k) array
+        Leave-one-out predictions, one column per class.
+    loo_predictions_ : (n,) array
+        The class (or number) that all other examples predict.
+    classes_ : (k,) array
+        The classes, for classification.
+    result_ : Scores
+        Everything else.
+    n_features_in_ : int
+        Columns seen.
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "auto",
+        ridge: float | str = 0.0,
+        task: str = "classification",
+        add_constant: bool = False,
+        random_state: int = 0,
+    ) -> None:
+        self.method = method
+        self.ridge = ridge
+        self.task = task
+        self.add_constant = add_constant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> CGScorer:
+        """Score the rows of X with the labels y."""
+        found = self._scored(X, y, self.task)
+        self.result_ = found
+        self.scores_ = found.table["cg"].to_numpy()
+        self.loo_ = found.loo
+        self.loo_predictions_ = found.table["predicted_label"].to_numpy()
+        if len(found.classes):
+            self.classes_ = found.classes
+        return self
+
+
+class CGResampler(_Scoring):
+    """Keeps some of the examples; a step of a pipeline of imbalanced-learn.
+
+    Parameters
+    ----------
+    fraction, order, per_class, drop_issues
+        As for `Scores.keep`.
+    method, ridge, add_constant, random_state
+        As for `CGScorer`.
+
+    Attributes
+    ----------
+    sample_indices_ : (m,) array
+        Positions of what was kept.
+    result_ : Scores
+        The scores.
+    """
+
+    def __init__(
+        self,
+        fraction: float = 0.8,
+        *,
+        order: str = "low-first",
+        per_class: bool = True,
+        drop_issues: bool = False,
+        method: str = "auto",
+        ridge: float | str = 0.0,
+        add_constant: bool = False,
+        random_state: int = 0,
+    ) -> None:
+        self.fraction = fraction
+        self.order = order
+        self.per_class = per_class
+        self.drop_issues = drop_issues
+        self.method = method
+        self.ridge = ridge
+        self.add_constant = add_constant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> CGResampler:
+        """Score the examples and choose what stays."""
+        self._choose(X, y)
+        return self
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """What stays of X and y, of the types that were given."""
+        kept = self._choose(X, y)
+        return _taken(X, kept), _taken(y, kept)
+
+    def _choose(self, X: Any, y: Any) -> NDArray[np.intp]:
+        check_selection(self.fraction, self.order, None)
+        found = self._scored(X, y, "classification")
+        self.result_ = found
+        self.sample_indices_ = found.keep(
+            self.fraction,
+            self.order,
+            self.per_class,
+            drop_issues=self.drop_issues,
+            seed=self.random_state,
+            progress=False,
+        )
+        kept: NDArray[np.intp] = self.sample_indices_
+        return kept
+
+
+def _taken(values: Any, kept: NDArray[np.intp]) -> Any:
+    if hasattr(values, "iloc"):
+        return values.iloc[kept]
+    if hasattr(values, "tocsr"):
+        return values.tocsr()[kept]
+    return np.asarray(values)[kept]

@@ -1,0 +1,91 @@
+"""Torch datasets and Lightning data modules, with the real libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cgscore
+from cgscore.adapters.torch import pruned_loader, subset, weighted_sampler
+from cgscore.errors import OptionError, SourceError
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Any, cgscore.Scores]:
+    dataset = cgscore.read("sklearn:digits")
+    X = torch.tensor(np.asarray(dataset.X[:400], np.float32)).unsqueeze(1)
+    y = torch.tensor(np.asarray(dataset.y)[:400])
+    y[::20] = (y[::20] + 1) % 10
+    data = torch.utils.data.TensorDataset(X, y)
+    return data, cgscore.score(data, ridge="auto")
+
+
+def test_subset_is_torchs_own(digits: tuple[Any, cgscore.Scores]) -> None:
+    data, scores = digits
+    kept = scores.keep(0.5)
+    few = subset(data, kept)
+    assert isinstance(few, torch.utils.data.Subset)
+    assert [int(label) for _, label in few] == scores.table["given_label"].iloc[kept].tolist()
+    mask = np.isin(np.arange(400), kept)
+    assert subset(data, mask).indices == few.indices
+    with pytest.raises(OptionError, match="do not fit"):
+        subset(data, [3, 400])
+
+
+def test_loader_keeps_its_settings(digits: tuple[Any, cgscore.Scores]) -> None:
+    data, scores = digits
+    loader = torch.utils.data.DataLoader(data, batch_size=32, shuffle=True, drop_last=True)
+    few = pruned_loader(loader, scores.keep(0.5))
+    assert len(few) == 200 // 32
+    assert isinstance(few.sampler, torch.utils.data.RandomSampler)
+    assert next(iter(few))[0].shape == (32, 1, 64)
+    drawn = torch.utils.data.DataLoader(data, sampler=weighted_sampler(scores))
+    with pytest.raises(OptionError, match="WeightedRandomSampler"):
+        pruned_loader(drawn, scores.keep(0.5))
+
+
+def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
+    _, scores = digits
+    wrong = np.arange(400) % 20 == 0
+    sampler = weighted_sampler(scores, num_samples=4000, seed=1)
+    drawn = np.array(list(sampler))
+    assert len(drawn) == 4000
+    assert wrong[drawn].mean() < 0.5 * wrong.mean()
+    assert (drawn == np.array(list(weighted_sampler(scores, num_samples=4000, seed=1)))).all()
+    skewed = np.where(scores.own() == 0, 30.0, 1.0)
+    even = np.array(list(weighted_sampler(scores, skewed, balanced=True, num_samples=5000, seed=2)))
+    shares = np.bincount(scores.own()[even], minlength=10) / 5000
+    assert shares.min() > 0.07
+    assert shares.max() < 0.13
+    with pytest.raises(OptionError, match="no weights"):
+        weighted_sampler(scores, "margin")
+
+
+def test_lightning_data_modules(digits: tuple[Any, cgscore.Scores]) -> None:
+    from lightning import LightningDataModule
+
+    data, scores = digits
+
+    class Module(LightningDataModule):
+        def setup(self, stage: str) -> None:
+            self.stage = stage
+
+        def train_dataloader(self) -> Any:
+            assert self.stage == "fit"
+            return torch.utils.data.DataLoader(data, batch_size=50)
+
+    again = cgscore.score(Module(), ridge="auto")
+    assert (again.table["cg"] == scores.table["cg"]).all()
+    few = pruned_loader(Module(), again.keep(0.25))
+    assert sum(len(batch) for batch, _ in few) == 100
+
+    class Several(Module):
+        def train_dataloader(self) -> Any:
+            return [super().train_dataloader()]
+
+    with pytest.raises(SourceError, match="Expected one DataLoader"):
+        cgscore.read(Several())

@@ -1,0 +1,249 @@
+"""Which examples stay, and windows found by kernel regression."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cgscore
+from cgscore.errors import OptionError
+from cgscore.kernel import unit_rows
+from cgscore.scores import class_targets
+from cgscore.selection import ORDERS, class_quotas, quotas, select
+from cgscore.windows import best_offset, offsets
+
+from .command import invoke
+
+
+@pytest.fixture(scope="module")
+def digits() -> cgscore.Scores:
+    dataset = cgscore.read("sklearn:digits")
+    y = np.asarray(dataset.y).copy()
+    wrong = np.arange(len(y)) % 17 == 0
+    y[wrong] = (y[wrong] + 1) % 10
+    return cgscore.score(dataset.with_labels(y), ridge="auto")
+
+
+@given(
+    st.lists(st.integers(0, 50), min_size=1, max_size=12).filter(sum), st.floats(0, 1), st.data()
+)
+def test_quotas_add_up_and_shares_are_alike(
+    sizes: list[int], share: float, data: st.DataObject
+) -> None:
+    n = np.array(sizes, np.intp)
+    count = round(share * n.sum())
+    found = quotas(n, count)
+    assert found.sum() == count
+    assert (np.abs(found - n * count / n.sum()) < 1).all()
+    classes = class_quotas(n, count)
+    assert classes.sum() == count
+    assert (classes <= n).all()
+    if count >= (n > 0).sum():
+        assert (classes[n > 0] > 0).all()
+    weights = np.array(data.draw(st.lists(st.floats(0.1, 9), min_size=len(n), max_size=len(n))))
+    weighted = quotas(n, count, weights)
+    assert weighted.sum() == count
+    assert ((weighted >= 0) & (weighted <= n)).all()
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_orders_keep_what_they_say(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 60))
+    values = np.array(data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)), float)
+    groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), np.intp)
+    count = data.draw(st.integers(1, n))
+    for order in ORDERS:
+        kept = select(values, groups, count, order=order, seed=3)
+        assert len(kept) == count == len(set(kept.tolist()))
+        assert (np.diff(kept) > 0).all()
+        assert (kept == select(values, groups, count, order=order, seed=3)).all()
+        sizes = np.bincount(groups)
+        assert (np.bincount(groups[kept], minlength=len(sizes)) == class_quotas(sizes, count)).all()
+        for c in range(len(sizes)):
+            inside = np.isin(np.arange(n), kept)
+            stays, goes = values[(groups == c) & inside], values[(groups == c) & ~inside]
+            if order == "low-first" and len(stays) and len(goes):
+                assert goes.max() <= stays.min()
+            if order in ("high-first", "window") and len(stays) and len(goes):
+                assert goes.min() >= stays.max()
+
+
+def test_ties_stay_in_the_order_of_the_input() -> None:
+    values, groups = np.zeros(10), np.zeros(10, np.intp)
+    assert select(values, groups, 4, order="high-first").tolist() == [0, 1, 2, 3]
+    assert select(values, groups, 4, order="low-first").tolist() == [6, 7, 8, 9]
+    assert select(values, groups, 4, order="window", offset=0.5).tolist() == [5, 6, 7, 8]
+
+
+def test_a_window_lies_where_it_is_put() -> None:
+    values, groups = np.arange(200.0)[::-1].copy(), np.arange(200) % 2
+    kept = select(values, groups, 100, order="window", offset=0.2)
+    for c in (0, 1):
+        mine = np.sort(values[groups == c])
+        assert (np.sort(values[kept[groups[kept] == c]]) == mine[20:70]).all()
+
+
+def test_strata_are_drawn_as_they_are_when_few_stay_and_alike_when_most_do() -> None:
+    values = np.r_[np.zeros(900), np.linspace(19, 20, 100)]
+    groups = np.zeros(1000, np.intp)
+    few = select(values, groups, 50, order="stratified")
+    many = select(values, groups, 600, order="stratified")
+    assert 2 <= (values[few] > 10).sum() <= 12  # one in ten
+    assert (values[many] > 10).sum() > 90  # nearly all of the rare
+    other = select(values, groups, 50, order="stratified", seed=1)
+    assert set(few.tolist()) != set(other.tolist())
+
+
+def test_an_infinite_score_is_the_highest() -> None:
+    values, groups = np.array([1.0, np.inf, 2.0, 3.0]), np.zeros(4, np.intp)
+    assert select(values, groups, 1, order="low-first").tolist() == [1]
+    assert len(select(values, groups, 3, order="stratified")) == 3
+
+
+def test_keep_of_scores(digits: cgscore.Scores) -> None:
+    n = len(digits)
+    own, cg = digits.own(), digits.table["cg"].to_numpy()
+    kept = digits.keep(0.6)
+    assert len(kept) == round(0.6 * n)
+    share = np.bincount(own[kept]) / np.bincount(own)
+    assert share.min() > 0.59
+    assert share.max() < 0.61
+    gone = np.setdiff1d(np.arange(n), kept)
+    for c in range(10):
+        assert cg[gone[own[gone] == c]].max() <= cg[kept[own[kept] == c]].min()
+    together = digits.keep(0.6, "high-first", False)
+    assert cg[together].max() <= np.delete(cg, together).min()
+    assert np.ptp(np.bincount(own[together]) / np.bincount(own)) > 0.02
+    by_margin = digits.keep(0.5, "high-first", False, by="margin")
+    margin = digits.table["margin"].to_numpy()
+    assert set(by_margin) == set(np.argsort(margin, kind="stable")[: len(by_margin)])
+    given_values = digits.keep(0.5, "high-first", False, by=-cg)
+    assert cg[given_values].min() >= np.delete(cg, given_values).max()
+    assert len(digits.keep(1.0)) == n
+
+
+def test_suspects_go_first(digits: cgscore.Scores) -> None:
+    flagged = digits.label_issues()["is_label_issue"].to_numpy()
+    assert flagged.sum() > 80
+    only = digits.keep(1.0, drop_issues=True)
+    assert (only == np.flatnonzero(~flagged)).all()
+    part = digits.keep(0.5, drop_issues=True)
+    assert len(part) == round(0.5 * len(digits))
+    assert not flagged[part].any()
+
+
+def test_mistakes_are_told(digits: cgscore.Scores) -> None:
+    for arguments, message in (
+        ({"fraction": 0}, "share of 0 to 1"),
+        ({"fraction": 1.5}, "share of 0 to 1"),
+        ({"fraction": float("nan")}, "share of 0 to 1"),
+        ({"fraction": 0.5, "order": "best"}, "Choose one of: low-first"),
+        ({"fraction": 0.5, "offset": 0.1}, "order='window'"),
+        ({"fraction": 0.5, "order": "window", "offset": 0.6}, "from 0.6 to 1.1"),
+        ({"fraction": 0.5, "by": "nothing"}, "Choose one of: cg"),
+        ({"fraction": 0.5, "by": np.zeros(3)}, r"\(3,\)"),
+        ({"fraction": 0.5, "by": np.full(len(digits), np.nan)}, "no value for"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            digits.keep(**arguments)
+
+
+def test_candidates_end_with_the_last_window() -> None:
+    assert offsets(0.5).tolist() == pytest.approx([0.05 * i for i in range(11)])
+    assert offsets(0.98).tolist() == pytest.approx([0, 0.02])
+    assert offsets(0.999).tolist() == pytest.approx([0.001])
+    assert offsets(1.0).tolist() == [0.0]
+
+
+def test_the_best_window_predicts_best_by_refitting() -> None:
+    """Against fitting anew without each kept example, and with every one left out predicted."""
+    from cgscore.execution.progress import Silent
+    from cgscore.solvers.ridge import least_error, sampled
+
+    iris = cgscore.read("sklearn:iris")
+    X, y = np.c_[iris.X, np.ones(len(iris))][::2], np.asarray(iris.y, np.intp)[::2]
+    rows, Y = unit_rows(X), class_targets(y, 3)
+    cg = cgscore.score(X, y, ridge=0.1).table["cg"].to_numpy()
+
+    def window(offset: float) -> np.ndarray:
+        return select(cg, y, 30, order="window", offset=offset)
+
+    chosen, reached = best_offset(rows, Y, 0.4, window, seed=0, progress=Silent())
+    H = cgscore.gram(X)
+    some = sampled(len(rows), 0)
+    ridge = least_error(rows[some], Y[some]).ridge
+    for offset, quality in reached.items():
+        kept, right = window(offset), 0
+        for i in range(len(y)):
+            fit = kept[kept != i]
+            A = np.linalg.solve(H[np.ix_(fit, fit)] + ridge * np.eye(len(fit)), Y[fit])
+            right += np.argmax(H[i, fit] @ A) == y[i]
+        assert quality == pytest.approx(right / len(y))
+    assert reached[chosen] == max(reached.values())
+
+
+def test_a_window_leaves_wrong_labels_out(digits: cgscore.Scores) -> None:
+    wrong = np.arange(len(digits)) % 17 == 0
+    kept = digits.keep(0.5, "window")
+    assert wrong[kept].sum() < 0.25 * wrong.sum() < 0.3 * wrong[digits.keep(0.5)].sum()
+    assert (kept == digits.keep(0.5, "window")).all()
+
+
+def test_regression_is_sorted_together() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 5)), rng.normal(size=80)
+    s = cgscore.score(X, y, task="regression", ridge=0.1)
+    cg = s.table["cg"].to_numpy()
+    kept = s.keep(0.25)
+    assert set(kept) == set(np.argsort(cg)[-20:])
+    assert len(s.keep(0.25, "window")) == 20
+
+
+def test_prune_at_the_command_line(digits: cgscore.Scores, tmp_path: Path) -> None:
+    import json
+
+    import pandas as pd
+
+    digits.save(tmp_path / "s.parquet")
+    done = invoke("prune", "s.parquet", "--keep", "0.6", "-o", "kept.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1,078 of 1,797 examples stay (60.0%), low-first" in done.stdout
+    table = pd.read_csv(tmp_path / "kept.csv")
+    assert list(table.columns) == ["position", "id", "given_label", "cg"]
+    assert (table["position"] == digits.keep(0.6)).all()
+    done = invoke(
+        *[
+            "prune",
+            "s.parquet",
+            "--keep",
+            "0.5",
+            "--order",
+            "stratified",
+            "--drop-issues",
+            "--seed",
+            "4",
+            "--mask",
+        ],
+        *["-o", "mask.npy", "--json"],
+        folder=tmp_path,
+    )
+    mask = np.load(tmp_path / "mask.npy")
+    expected = digits.keep(0.5, "stratified", drop_issues=True, seed=4)
+    assert (np.flatnonzero(mask) == expected).all()
+    assert json.loads(done.stdout)["kept"] == len(expected)
+    for arguments, message in (
+        ("--keep 2 -o k.csv", "share of 0 to 1"),
+        ("--keep 0.5 -o k.txt", "ends in .csv"),
+        ("--keep 0.5 --copy", "--data-to"),
+        ("--keep 0.5 --order window --offset 0.9", "offset of 0 to 0.5"),
+        ("--keep 0.5 -o s.parquet", "the input itself"),
+        ("--keep 0.5 --by label", "Choose one of"),
+    ):
+        done = invoke("prune", "s.parquet", *arguments.split(), folder=tmp_path)
+        assert done.returncode == 2
+        assert message in done.stderr
