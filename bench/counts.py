@@ -4,6 +4,7 @@
 
     python bench/counts.py -o results/counts.json              # about two hours on two cores
     python bench/counts.py --data Fashion-MNIST --checkpoint SOME/FOLDER
+    python bench/counts.py --show results/counts.json          # the tables again
 
 20 % of the labels of every class are wrong, uniformly. The paper's estimator (2 runs) gives partial
 scores: how many wrong and how many right labels have a positive one, and how many wrong labels are
@@ -56,19 +57,15 @@ def counts(name: str, seed: int, checkpoint: Path | None) -> dict[str, Any]:
     flag = found["is_label_issue"].to_numpy()
     best = np.argsort(found["label_score"].to_numpy(), kind="stable")[: int(wrong.sum())]
     ours = (flag & wrong).sum(), (flag & ~wrong).sum(), wrong[best].sum()
-    print(f"{name}, {len(y):,} examples, {wrong.sum():,} wrong labels, seed {seed}")
-    print(f"{'':<34}{'wrong':>9}{'right':>9}{'wrong among top':>17}{'seconds':>9}")
     rows = {
         "paper, positive partial score": (*PAPER[name], None),
         f"ours, its estimator, {RUNS} runs": (*map(int, theirs), paper_seconds),
         "ours, label_issues()": (*map(int, ours), our_seconds),
     }
-    for title, (hit, false, among, seconds) in rows.items():
-        spent = "" if seconds is None else f"{seconds:.0f}"
-        print(f"{title:<34}{hit:>9,}{false:>9,}{among:>17,}{spent:>9}", flush=True)
     names = ("flagged_wrong", "flagged_right", "wrong_among_top", "seconds")
     return {
         "data": name,
+        "examples": len(y),
         "ratio": RATIO[name],
         "runs": RUNS,
         "seed": seed,
@@ -78,15 +75,36 @@ def counts(name: str, seed: int, checkpoint: Path | None) -> dict[str, Any]:
     }
 
 
+def show(found: dict[str, Any]) -> None:
+    """The paper's counts, ours with its estimator, and our decision."""
+    name, n, wrong, seed = (found[key] for key in ("data", "examples", "wrong", "seed"))
+    print(f"{name}, {n:,} examples, {wrong:,} wrong labels, 1:{found['ratio']}, seed {seed}")
+    print(f"{'flagged':<34}{'wrong':>9}{'right':>9}{'wrong among top':>17}{'seconds':>9}")
+    for title, row in found["rows"].items():
+        spent = "" if row["seconds"] is None else f"{row['seconds']:.0f}"
+        print(
+            f"{title:<34}{row['flagged_wrong']:>9,}{row['flagged_right']:>9,}"
+            f"{row['wrong_among_top']:>17,}{spent:>9}",
+            flush=True,
+        )
+    print(f"estimated number of wrong labels: {found['estimated_wrong']:,.0f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--data", nargs="+", default=list(RATIO), choices=list(RATIO))
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--checkpoint", type=Path, help="folder that keeps finished parts")
+    parser.add_argument("--show", type=Path, help="print what a file holds and stop")
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
+    if asked.show:
+        for found in json.loads(asked.show.read_text()):
+            show(found)
+        return
     for name in asked.data:
         found = counts(name, asked.seed, asked.checkpoint)
+        show(found)
         if asked.output:
             kept = json.loads(asked.output.read_text()) if asked.output.exists() else []
             kept = [one for one in kept if one["data"] != name]

@@ -218,7 +218,32 @@ def frame(folder: Path) -> Made:
     return Made(pd.DataFrame(NUMBERS), NUMBERS, WORDS, options={"labels": pd.Series(WORDS)})
 
 
+def polars_frame(folder: Path) -> Made:
+    import polars as pl
+
+    made = pl.DataFrame({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1], "label": WORDS.tolist()})
+    return Made(made.lazy(), NUMBERS[:, :2], WORDS, options={"preprocess": "none"})
+
+
+def polars_numbers(folder: Path) -> Made:
+    """Labels apart, as a series: taken as numbers, just as an array is."""
+    import polars as pl
+
+    labels = pl.Series(WORDS.tolist())
+    return Made(pl.DataFrame(NUMBERS), NUMBERS, WORDS, options={"labels": labels})
+
+
+def stream(folder: Path) -> Made:
+    from datasets import Dataset as HuggingFace
+
+    made = HuggingFace.from_dict({"pixels": NUMBERS.tolist(), "label": CODES.tolist()})
+    return Made(made.to_iterable_dataset(num_shards=4), NUMBERS, CODES)
+
+
 MAKERS = [
+    polars_frame,
+    polars_numbers,
+    stream,
     numpy_archive,
     numpy_array,
     csv,
