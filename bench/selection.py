@@ -4,6 +4,7 @@
 
     python bench/selection.py -o results/selection.json            # about 20 minutes on two cores
     python bench/selection.py --show results/selection.json --plot docs/images/selection.svg
+    python bench/selection.py --show results/selection.json --markdown
 
 5,000 examples of Fashion-MNIST (others for every seed), with their own labels or with 20 % of them
 wrong; scores with ridge 0, the paper's. Judged on all 10,000 test examples by two fixed
@@ -102,6 +103,12 @@ def run(seed: int, kinds: list[str], ways: list[str], size: int) -> list[Any]:
     return found
 
 
+def key(cell: Any) -> tuple[Any, ...]:
+    """What a cell is of, in the order of tables."""
+    places = [list(KINDS).index(cell["labels"]), ("linear", "kernel").index(cell["judge"])]
+    return (*places, list(WAYS).index(cell["way"]), cell["fraction"], cell["seed"])
+
+
 def show(cells: list[Any]) -> None:
     """A table for each kind of labels and judge."""
     for kind, judge in dict.fromkeys((cell["labels"], cell["judge"]) for cell in cells):
@@ -119,6 +126,29 @@ def show(cells: list[Any]) -> None:
                 ]
                 line += f"{np.mean(values):>6.1f} ({np.std(values):.1f})"
             print(f"{way:<30}{line}")
+
+
+def markdown(cells: list[Any]) -> None:
+    """Means of the kernel classifier, a line for each way."""
+    for kind in dict.fromkeys(cell["labels"] for cell in cells):
+        print(f"\n| {kind} labels | " + " | ".join(f"{f:.0%}" for f in FRACTIONS) + " |")
+        print("|---" * (len(FRACTIONS) + 1) + "|")
+        mine = [cell for cell in cells if cell["labels"] == kind and cell["judge"] == "kernel"]
+        ways = list(dict.fromkeys(cell["way"] for cell in mine))
+        means = {
+            (way, f): np.mean(
+                [c["accuracy"] for c in mine if c["way"] == way and c["fraction"] == f]
+            )
+            for way in ways
+            for f in FRACTIONS
+        }
+        for way in ways:
+            line = []
+            for f in FRACTIONS:
+                best = means[way, f] >= max(means[other, f] for other in ways)
+                text = f"{100 * means[way, f]:.1f}"
+                line.append(f"**{text}**" if best else text)
+            print(f"| {way} | " + " | ".join(line) + " |")
 
 
 def plot(cells: list[Any], path: Path) -> None:
@@ -165,19 +195,24 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--size", type=int, default=SIZE)
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
+    parser.add_argument("--markdown", action="store_true", help="with --show: as short tables")
     parser.add_argument("--plot", type=Path, help="with --show: draw it")
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore", CGScoreWarning)
     if asked.show:
         cells = json.loads(asked.show.read_text())["cells"]
-        show(cells)
+        (markdown if asked.markdown else show)(cells)
         if asked.plot:
             plot(cells, asked.plot)
         return
     cells = []
+    if asked.output and asked.output.exists():  # what is not run again stays
+        cells = json.loads(asked.output.read_text())["cells"]
     for seed in asked.seeds:
-        cells += run(seed, asked.labels, asked.ways, asked.size)
+        found = {key(cell): cell for cell in cells}
+        found |= {key(cell): cell for cell in run(seed, asked.labels, asked.ways, asked.size)}
+        cells = [found[one] for one in sorted(found)]
         if asked.output:  # after every seed: each takes minutes
             document = {"version": cgscore.__version__, "size": asked.size, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -22,22 +23,30 @@ def rows(n: int) -> str:
     return "".join(f'{i:02};"x{i}; ""{i}""";{i},5;{"cat" if i % 2 else "dog"}\n' for i in range(n))
 
 
-def test_csv_keeps_its_texts(tmp_path: Path) -> None:
+def test_csv_keeps_its_records_to_the_letter(tmp_path: Path) -> None:
     source = tmp_path / "t.csv"
-    source.write_text(f'\ufeffid;note;"a b";label\n\n{rows(8)}', encoding="utf-8")
+    lines = [line + "\r\n" for line in rows(8).splitlines()]
+    lines[1] = '01;"two\rlines, \n and ""more""";1,5;cat\r\n'
+    lines[2] = '"02" ; plain ;2,5;dog\r\n'
+    whole = "".join(['\ufeffid;note;"a b";label\r\n', "\r\n", *lines[:4], "\r\n", *lines[4:]])
+    source.write_bytes(whole.encode())
     dataset = cgscore.read(source)
     write_filtered(dataset, KEPT, tmp_path / "out.csv")
-    lines = rows(8).splitlines()
-    assert (tmp_path / "out.csv").read_text().splitlines() == ["id;note;a b;label"] + [
-        lines[i] for i in KEPT
-    ]
-    write_filtered(dataset, KEPT, tmp_path / "out.csv.gz")
-    text = gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).decode()
-    assert text == (tmp_path / "out.csv").read_text()
+    expected = '\ufeffid;note;"a b";label\r\n' + "".join(lines[i] for i in KEPT)
+    assert (tmp_path / "out.csv").read_bytes() == expected.encode()
     again = cgscore.read(tmp_path / "out.csv")
-    assert again.ids.tolist() == ["01", "02", "05"]
-    assert again.y is not None
-    assert again.y.tolist() == ["cat", "dog", "cat"]
+    assert again.ids.tolist() == dataset.ids[KEPT].tolist()
+    for name in ("out.csv.gz", "more.csv.gz"):
+        write_filtered(dataset, np.isin(np.arange(8), KEPT), tmp_path / name)
+    packed = (tmp_path / "out.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == expected.encode()
+    assert (tmp_path / "more.csv.gz").read_bytes() == packed
+    with pytest.raises(OptionError, match=r"ends in \.csv or a name that ends in \.npz"):
+        write_filtered(dataset, KEPT, tmp_path / "out.tsv")
+    with pytest.raises(OptionError, match="cannot have this name"):
+        write_filtered(dataset, KEPT, tmp_path / "out.npz.gz")
+    with pytest.raises(OptionError, match="mask of 8"):
+        write_filtered(dataset, np.ones(7, bool), tmp_path / "o.csv")
 
 
 def test_csv_with_a_very_long_text(tmp_path: Path) -> None:
@@ -55,7 +64,7 @@ def test_csv_that_changed_since_is_refused(tmp_path: Path) -> None:
     dataset = cgscore.read(source)
     source.write_text("id;note;x;label\n" + rows(9))
     (tmp_path / "o.csv").write_text("older")
-    with pytest.raises(OptionError, match="9 rows, and 8 were scored"):
+    with pytest.raises(OptionError, match="has changed since"):
         write_filtered(dataset, KEPT, tmp_path / "o.csv")
     assert (tmp_path / "o.csv").read_text() == "older"
 
@@ -90,6 +99,43 @@ def test_npz_filters_every_array_of_examples(tmp_path: Path) -> None:
         assert found["names"].tolist() == ["no", "yes"]
 
 
+def test_npz_leaves_other_splits_alone(tmp_path: Path) -> None:
+    X, y = np.arange(16.0).reshape(8, 2) + 1, np.arange(8) % 2
+    np.savez(tmp_path / "d.npz", X=X, y=y, X_test=X, allow_pickle_=y)
+    told = write_filtered(cgscore.read(tmp_path / "d.npz"), KEPT, tmp_path / "o.npz")
+    assert told == "3 rows of X, y, allow_pickle_; X_test as before"
+    with np.load(tmp_path / "o.npz") as found:
+        assert sorted(found.files) == ["X", "X_test", "allow_pickle_", "y"]
+        assert len(found["X_test"]) == 8
+
+
+def test_labels_from_elsewhere(tmp_path: Path) -> None:
+    X = np.arange(16.0).reshape(8, 2) + 1
+    pd.DataFrame(X, columns=["a", "b"]).assign(label=0).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "l.txt").write_text("no\nyes\n" * 4)
+    dataset = cgscore.read(tmp_path / "t.csv", labels=tmp_path / "l.txt")
+    with pytest.raises(OptionError, match=r"without them\. Write an \.npz"):
+        write_filtered(dataset, KEPT, tmp_path / "o.csv")
+    write_filtered(dataset, KEPT, tmp_path / "o.npz")
+    again = cgscore.read(tmp_path / "o.npz")
+    assert again.y is not None
+    assert again.y.tolist() == ["yes", "no", "yes"]
+    with pytest.raises(OptionError, match="labels came from elsewhere"):
+        write_filtered(
+            cgscore.read(tmp_path / "t.csv").with_labels([1, 2] * 4), KEPT, tmp_path / "o.csv"
+        )
+
+
+def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": np.arange(8.0), "b": 1.0, "label": [0, 1] * 4})
+    frame.to_parquet(tmp_path / "t.parquet")
+    dataset = cgscore.read(tmp_path / "t.parquet")
+    frame.iloc[::-1].to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(OptionError, match="has changed since"):
+        write_filtered(dataset, KEPT, tmp_path / "o.parquet")
+    assert not (tmp_path / "o.parquet").exists()
+
+
 def test_any_source_becomes_an_archive(tmp_path: Path) -> None:
     dataset = cgscore.read("sklearn:digits")
     write_filtered(dataset, KEPT, tmp_path / "o.npz")
@@ -114,7 +160,7 @@ def images(folder: Path) -> Path:
 def test_images_are_linked_or_copied(tmp_path: Path) -> None:
     source = images(tmp_path / "photos")
     dataset = cgscore.read(source)
-    assert write_filtered(dataset, KEPT, tmp_path / "few") == "3 links"
+    assert write_filtered(dataset, KEPT, tmp_path / "few").startswith("3 links")
     found = sorted(p.relative_to(tmp_path / "few").as_posix() for p in tmp_path.glob("few/*/*"))
     assert found == ["cat/1.png", "cat/2.png", "dog/1.png"]
     assert (tmp_path / "few/cat/1.png").is_symlink()
@@ -123,8 +169,21 @@ def test_images_are_linked_or_copied(tmp_path: Path) -> None:
     assert cgscore.read(tmp_path / "copied").ids.tolist() == found
     with pytest.raises(OptionError, match="exists already"):
         write_filtered(dataset, KEPT, tmp_path / "few")
+    write_filtered(dataset, KEPT, tmp_path / "few-0.6")  # a folder, whatever its name looks like
+    assert (tmp_path / "few-0.6/cat/1.png").is_symlink()
+    with pytest.raises(OptionError, match="Copies instead of links"):
+        write_filtered(dataset, KEPT, tmp_path / "o.npz", copy=True)
     with pytest.raises(OptionError, match="is inside"):
         write_filtered(dataset, KEPT, source / "few")
+
+
+def test_folders_inside_classes_stay(tmp_path: Path) -> None:
+    source = images(tmp_path / "photos")
+    (source / "cat" / "a").mkdir()
+    (source / "cat" / "3.png").rename(source / "cat" / "a" / "0.png")
+    dataset = cgscore.read(source)
+    write_filtered(dataset, np.arange(8), tmp_path / "all", copy=True)
+    assert cgscore.read(tmp_path / "all").ids.tolist() == dataset.ids.tolist()
 
 
 def test_rows_of_skipped_images_are_not_mixed_up(tmp_path: Path) -> None:
@@ -187,6 +246,29 @@ def test_at_the_command_line(tmp_path: Path) -> None:
     assert half["label"].value_counts().to_dict() == {
         name: round(count / 2) for name, count in frame["label"].value_counts().items()
     }
+    for arguments, message in (
+        ("-o t.csv", "-o t.csv is the input itself"),
+        ("--data-to t.csv", "the source itself"),
+        ("--data-to scores.parquet", "cannot have this name"),
+        ("--data-to o.csv -o o.csv", "name the same file"),
+        ("--data-to o.csv --mask", "--mask is for -o"),
+        ("--data-to o.csv --copy", "Copies instead of links"),
+        ("--data-to nowhere/o.csv", "does not exist"),
+    ):
+        before = (tmp_path / "t.csv").read_bytes(), (tmp_path / "scores.parquet").read_bytes()
+        done = invoke(
+            "prune", "scores.parquet", "--keep", "0.5", *arguments.split(), folder=tmp_path
+        )
+        assert done.returncode == 2, arguments
+        assert message in done.stderr
+        after = (tmp_path / "t.csv").read_bytes(), (tmp_path / "scores.parquet").read_bytes()
+        assert before == after
+    done = invoke(
+        *["prune", "scores.parquet", "--keep", "0.5", "--order", "window", "--json"],
+        folder=tmp_path,
+    )
+    told = json.loads(done.stdout)
+    assert told["windows"][str(told["offset"])] == max(told["windows"].values())
     frame.iloc[:30].to_csv(tmp_path / "t.csv", index=False)
     done = invoke(
         *["prune", "scores.parquet", "--keep", "0.5", "--data-to", "other.csv"], folder=tmp_path

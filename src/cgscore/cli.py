@@ -507,34 +507,43 @@ def prune(
 ) -> None:
     """Say which examples to keep, and write what stays of the data."""
     import cgscore
-    from cgscore.filtered import write_filtered
+    from cgscore.filtered import check_target, write_filtered
     from cgscore.selection import check_selection
 
-    check_selection(keep, order, offset)
-    if copies and filtered is None:
+    check_selection(keep, order, offset, seed)
+    if filtered is None and copies:
         raise OptionError("--copy is for --data-to, which is not given.")
+    if output is None and filtered is not None and mask:
+        raise OptionError("--mask is for -o, which is not given.")
     if output is None and filtered is None:
         output = Path("kept.csv")
-    if output is not None:
-        _refuse_output(output, result, data, kinds=(".csv", ".parquet", ".npy"))
     with _warnings_aside():
         scores = cgscore.load(result)
-        kept = scores.keep(
-            keep,
-            order,
-            not together,
-            by=by,
-            offset=offset,
-            drop_issues=drop_issues,
-            seed=seed,
-            data=data,
-        )
-        dataset = None if filtered is None else scores.data(data)
+        source = scores.meta["source"]
+        inputs = (result, data, source, scores.meta["read_options"].get("labels"))
+        if output is not None:
+            _refuse_output(output, *inputs, kinds=(".csv", ".parquet", ".npy"))
+        if filtered is not None:
+            check_target(data or source, filtered, copy=copies)
+            _refuse_same(filtered, "--data-to", *inputs)
+            if output is not None and filtered.resolve() == output.resolve():
+                raise OptionError("-o and --data-to name the same file.")
+        how: dict[str, Any] = {"by": by, "drop_issues": drop_issues, "seed": seed}
+        chosen: dict[float, float] = {}
+        dataset = None
+        if filtered is not None or (order == "window" and offset is None):
+            dataset = _data(scores, data)
+        if order == "window" and offset is None:
+            chosen = scores.windows(keep, not together, data=dataset, **how)
+            offset = max(chosen, key=lambda one: chosen[one])
+        kept = scores.keep(keep, order, not together, offset=offset, **how)
+        values = scores.values(by)
+        hint = scores.label_issues().attrs["hint"] if drop_issues else None
     written: dict[str, str] = {}
     if filtered is not None and dataset is not None:
         written[str(filtered)] = write_filtered(dataset, kept, filtered, copy=copies)
     if output is not None:
-        _write_kept(scores, kept, output, by=by, mask=mask)
+        _write_kept(scores, kept, output, {by: values}, mask=mask)
         written[str(output)] = f"{len(scores) if mask else len(kept):,} rows"
     if as_json:
         counts = scores.table["given_label"].iloc[kept].value_counts()
@@ -545,19 +554,42 @@ def prune(
                 "kept": len(kept),
                 "kept_by_class": counts.to_dict() if len(scores.classes) else None,
                 "order": order,
+                "offset": offset,
+                "windows": chosen or None,
                 "by": by,
                 "per_class": not together,
                 "drop_issues": drop_issues,
+                "hint": hint,
                 "seed": seed,
             }
         )
         return
-    print_kept(output_console(), scores, kept, order, by)
+    console = output_console()
+    print_kept(console, scores, kept, order, by, values)
+    if chosen and offset is not None:
+        console.print(
+            f"  window   {offset:.0%} to {offset + keep:.0%} of the order: kernel regression on it "
+            f"reaches {chosen[offset]:.1%} (others: {min(chosen.values()):.1%} and more)"
+        )
+    if hint:
+        complain(f"note: {hint}")
     for name, size in written.items():
         print(f"Written:  {one_line(name)}, {size}")
 
 
-def _write_kept(scores: Scores, kept: Any, output: Path, *, by: str, mask: bool) -> None:
+def _data(scores: Scores, data: str | None) -> Dataset:
+    """The scored data, or the flag that says where they are."""
+    try:
+        return scores.data(data)
+    except CGScoreError as error:
+        if data is not None:
+            raise
+        raise OptionError(f"{error} At the command line: --source") from error
+
+
+def _write_kept(
+    scores: Scores, kept: Any, output: Path, values: dict[str, Any], *, mask: bool
+) -> None:
     """Positions, ids, labels and scores of what stays, or yes and no for all."""
     import numpy as np
 
@@ -567,7 +599,7 @@ def _write_kept(scores: Scores, kept: Any, output: Path, *, by: str, mask: bool)
     if output.suffix.lower() == ".npy":
         replace_file(output, lambda file: np.save(file, stays if mask else kept))
         return
-    table = scores.table[["id", "given_label"]].assign(**{by: scores.values(by)})
+    table = scores.table[["id", "given_label"]].assign(**values)
     table.insert(0, "position", np.arange(len(scores)))
     _write_table(table.assign(keep=stays) if mask else table.iloc[kept], output)
 
@@ -959,9 +991,14 @@ def _refuse_output(
         raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
     if output.is_dir() or not os.access(output.parent, os.W_OK):
         raise OptionError(f"-o {output} is a folder, or in one that cannot be written to.")
+    _refuse_same(output, "-o", *inputs)
+
+
+def _refuse_same(output: Path, flag: str, *inputs: str | None) -> None:
+    """Refuse to write over what is read."""
     for name in inputs:
         if name is not None and output.exists() and Path(name).exists() and output.samefile(name):
-            raise OptionError(f"-o {output} is the input itself. Choose another name.")
+            raise OptionError(f"{flag} {output} is the input itself. Choose another name.")
 
 
 def _class_count(dataset: Dataset, task: str) -> int:

@@ -1,48 +1,51 @@
 """A copy of a source with only some of its examples, in the format of the source.
 
-Values are those of the file, not what `read` made of them: texts of a CSV file stay as they are,
-columns that were left out of the inputs are there, metadata of Parquet files too.
+Values are those of the file, not what `read` made of them: records of a CSV file to the letter,
+columns that were left out of the inputs, types and metadata of Parquet files. The file is read
+again and compared with what was scored, so that no row is taken for another.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import io
 import os
 import shutil
-import sys
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cgscore.data import Dataset
+from cgscore.data import Dataset, read
 from cgscore.data.arrays import archive_arrays
 from cgscore.data.arrow import is_saved_dataset, split_folder
-from cgscore.data.delimited import raw_rows
+from cgscore.data.delimited import raw_records
 from cgscore.errors import OptionError
 from cgscore.linked import new_folder, refuse_folder
 from cgscore.result import replace_file
+from cgscore.selection import as_positions
 
 Index = NDArray[np.intp]
-Writer = Callable[[Dataset, Index, Path], None]
+Writer = Callable[[Dataset, Index, Path], str]
+
+_OTHER_SPLITS = ("test", "val", "valid", "validation", "eval", "holdout")
 
 
-def write_filtered(dataset: Dataset, kept: Index, to: str | Path, *, copy: bool = False) -> str:
+def write_filtered(dataset: Dataset, kept: ArrayLike, to: str | Path, *, copy: bool = False) -> str:
     """Write the examples at these positions to a new file or folder; what was written, in words.
 
     Parameters
     ----------
     dataset : Dataset
         What was read.
-    kept : (m,) array
-        Positions of the examples that stay, ascending.
+    kept : array
+        Positions of the examples that stay, or a mask; they are written in the order of the input.
     to : str or Path
-        A file of the same format as the source (CSV, Parquet, Feather, ``.npz``), a new folder
+        A file of the same format as the source (CSV, TSV, Parquet, Feather, ``.npz``), a new folder
         where the source is a folder of images or a saved Hugging Face dataset, or for any source an
         ``.npz`` file with ``X``, ``y`` and ``ids``.
     copy : bool
@@ -51,123 +54,171 @@ def write_filtered(dataset: Dataset, kept: Index, to: str | Path, *, copy: bool 
     Raises
     ------
     OptionError
-        The format is not that of the source, or the place is taken by the source itself.
+        The format is not that of the source, the source has changed, its labels are elsewhere, or
+        the place is taken.
     """
     to, source = Path(to), Path(dataset.source)
-    if source.exists() and to.exists() and to.samefile(source):
-        raise OptionError(f"{to} is the source itself. Choose another name.")
-    suffix = _suffix(to)
-    if source.is_dir() and not suffix:
+    positions = np.unique(as_positions(kept, len(dataset)))
+    check_target(dataset.source, to, copy=copy)
+    if not _suffix(to):
         if is_saved_dataset(source):
-            _saved_dataset(dataset, _rows(dataset, kept), to)
-            return f"Hugging Face dataset of {len(kept):,} rows"
-        if dataset.y is None:
-            raise OptionError(f"{dataset.source} has no labels to name folders by.")
-        labels = [dataset.y[i] for i in kept]
-        count = new_folder(dataset, kept.tolist(), labels, to, copy=copy)
-        return f"{count:,} {'copies' if copy else 'links'}"
-    writer = _WRITERS.get((_suffix(source) if source.is_file() else "", suffix))
-    if writer is None and suffix == ".npz":
-        writer = _arrays
-    if writer is None:
+            _refuse_changed(dataset)
+            return _saved_dataset(dataset, _rows(dataset, positions), to)
+        return _images(dataset, positions, to, copy)
+    writer = _WRITERS.get((_suffix(source) if source.is_file() else "", _suffix(to)))
+    if writer is None or (writer is _npz and _labels_apart(dataset)):
+        return _arrays(dataset, positions, to)
+    _refuse_changed(dataset)
+    return writer(dataset, _rows(dataset, positions), to)
+
+
+def check_target(source: str, to: Path, *, copy: bool = False) -> None:
+    """Refuse a name that a copy of the source cannot have, before any work."""
+    origin, suffix = Path(source), _suffix(to)
+    if origin.exists() and to.exists() and to.samefile(origin):
+        raise OptionError(f"{to} is the source itself. Choose another name.")
+    folder = origin.is_dir() and not suffix
+    if copy and (not folder or is_saved_dataset(origin)):
+        raise OptionError("Copies instead of links are for a new folder of images.")
+    if folder:
+        refuse_folder(to, origin)
+    elif suffix != ".npz" and (_suffix(origin), suffix) not in _WRITERS:
+        own = "a new folder" if origin.is_dir() else f"a name that ends in {_suffix(origin)}"
+        there = origin.is_dir() or (_suffix(origin),) * 2 in _WRITERS
         raise OptionError(
-            f"{to}: a filtered copy of {dataset.source} cannot have this name. Expected "
-            f"{_expected(source)}."
+            f"{to}: a filtered copy of {source} cannot have this name. Expected "
+            f"{own + ' or ' if there else ''}a name that ends in .npz."
         )
-    writer(dataset, _rows(dataset, kept) if writer is not _arrays else kept, to)
-    return f"{len(kept):,} rows"
+    elif to.is_dir() or not to.parent.is_dir():
+        raise OptionError(f"{to} is a folder, or in one that does not exist.")
 
 
 def _suffix(path: Path) -> str:
-    """What says the format: ``.csv``, also of ``.csv.gz``."""
-    name = path.name.lower().removesuffix(".gz")
-    found = Path(name).suffix
-    return _SAME.get(found, found)
+    """What says the format: ``.csv``, also of ``.csv.gz``; nothing for a folder."""
+    name = path.name.lower()
+    packed = name.removesuffix(".gz")
+    found = Path(packed).suffix
+    if packed != name and found not in (".csv", ".tsv"):
+        return ".gz"
+    found = _SAME.get(found, found)
+    return found if found in _SUFFIXES or packed != name else ""
 
 
-def _expected(source: Path) -> str:
-    if source.is_dir():
-        return "a new folder, or a name that ends in .npz"
-    own = _suffix(source)
-    there = (own, ".npz") if (own, own) in _WRITERS else (".npz",)
-    return f"a name that ends in {' or '.join(dict.fromkeys(there))}"
-
-
-def _rows(dataset: Dataset, kept: Index) -> Index:
+def _rows(dataset: Dataset, positions: Index) -> Index:
     """Rows of the source."""
-    return kept if dataset.rows is None else dataset.rows[kept]
+    return positions if dataset.rows is None else dataset.rows[positions]
 
 
-def _csv(dataset: Dataset, rows: Index, to: Path) -> None:
-    mark, lines = raw_rows(Path(dataset.source))
+def _labels_apart(dataset: Dataset) -> bool:
+    return dataset.options.get("labels") is not None
+
+
+def _refuse_changed(dataset: Dataset) -> None:
+    """Refuse a source that no longer holds what was read, or holds it without the labels."""
+    if _labels_apart(dataset):
+        raise OptionError(
+            f"The labels of {dataset.source} are in {dataset.options['labels']}: a copy would be "
+            "without them. Write an .npz file, which has both."
+        )
+    again = read(dataset.source, **{**dataset.options, "progress": False})
+    if again.fingerprint != dataset.fingerprint:
+        raise OptionError(
+            f"{dataset.source} is not what was read: it has changed since, or its labels came from "
+            "elsewhere. Score it again, or write an .npz file of what was read."
+        )
+
+
+def _csv(dataset: Dataset, rows: Index, to: Path) -> str:
     wanted = set(rows.tolist())
 
     def write(file: Any) -> None:
         gzipped = to.name.lower().endswith(".gz")
-        with gzip.open(file, "wb") if gzipped else nullcontext(file) as opened:
-            text = io.TextIOWrapper(opened, encoding="utf-8", newline="", write_through=True)
-            writer = csv.writer(text, delimiter=mark, lineterminator="\n")
-            writer.writerow(next(lines))
-            there = 0
-            for there, line in enumerate(lines, 1):
-                if there - 1 in wanted:
-                    writer.writerow(line)
-            text.detach()  # leaves the file open
-        if there != len(dataset):
-            raise OptionError(
-                f"{dataset.source} has {there:,} rows, and {len(dataset):,} were scored."
-            )
+        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if gzipped else nullcontext(file)
+        with packed as opened:
+            for number, record in enumerate(raw_records(Path(dataset.source)), -1):
+                if number in wanted or number < 0:  # the header comes first
+                    opened.write(record)
 
-    before = csv.field_size_limit(sys.maxsize)
+    before = csv.field_size_limit(2**31 - 1)
     try:
         replace_file(to, write)
     finally:
         csv.field_size_limit(before)
+    return f"{len(rows):,} rows"
 
 
-def _parquet(dataset: Dataset, rows: Index, to: Path) -> None:
+def _parquet(dataset: Dataset, rows: Index, to: Path) -> str:
     import pyarrow.parquet as pq
 
     table = pq.read_table(dataset.source, partitioning=None).take(rows)
     replace_file(to, lambda file: pq.write_table(table, file))
+    return f"{len(rows):,} rows"
 
 
-def _feather(dataset: Dataset, rows: Index, to: Path) -> None:
+def _feather(dataset: Dataset, rows: Index, to: Path) -> str:
     import pyarrow.feather as feather
 
     table = feather.read_table(dataset.source, memory_map=False).take(rows)
     replace_file(to, lambda file: feather.write_feather(table, file))
+    return f"{len(rows):,} rows"
 
 
-def _npz(dataset: Dataset, rows: Index, to: Path) -> None:
-    """Every array with a row for each example, filtered; the others as they are."""
-    found = archive_arrays(Path(dataset.source))
-    n = len(dataset)
-    parts = {k: v[rows] if v.ndim and len(v) == n else v for k, v in found.items()}
-    replace_file(to, lambda file: np.savez(file, allow_pickle=False, **parts))
+def _npz(dataset: Dataset, rows: Index, to: Path) -> str:
+    """Every array with an entry for each example, filtered; the others as they are."""
+    found, n = archive_arrays(Path(dataset.source)), len(dataset)
+    cut = [key for key, one in found.items() if one.ndim and len(one) == n and not _other(key)]
+    _write_arrays(to, {key: one[rows] if key in cut else one for key, one in found.items()})
+    left = [key for key in found if key not in cut]
+    text = f"{len(rows):,} rows of {', '.join(cut)}"
+    return text + (f"; {', '.join(left)} as before" if left else "")
 
 
-def _arrays(dataset: Dataset, kept: Index, to: Path) -> None:
+def _other(key: str) -> bool:
+    """Whether the name of an array is that of another split."""
+    return any(word in _OTHER_SPLITS for word in key.lower().replace("-", "_").split("_"))
+
+
+def _arrays(dataset: Dataset, positions: Index, to: Path) -> str:
     """What `read` made of any source."""
-    parts = {"X": dataset.X[kept], "ids": _plain(dataset.ids[kept])}
+    parts = {"X": dataset.X[positions], "ids": _plain(dataset.ids[positions])}
     if dataset.y is not None:
-        parts["y"] = _plain(dataset.y[kept])
-    replace_file(to, lambda file: np.savez(file, allow_pickle=False, **parts))
+        parts["y"] = _plain(dataset.y[positions])
+    _write_arrays(to, parts)
+    return f"{len(positions):,} rows of {', '.join(parts)}"
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Texts as numpy's own, which need no pickle."""
-    return values.astype(str) if values.dtype.kind == "O" else values
+    return values.astype(str) if values.dtype.kind in "OT" else values
 
 
-def _saved_dataset(dataset: Dataset, rows: Index, to: Path) -> None:
+def _write_arrays(to: Path, parts: Mapping[str, NDArray[Any]]) -> None:
+    """An ``.npz`` archive; numpy's own `savez` takes some names for options."""
+
+    def write(file: Any) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, values in parts.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, values, allow_pickle=False)
+
+    replace_file(to, write)
+
+
+def _images(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
+    if dataset.y is None:
+        raise OptionError(f"{dataset.source} has no labels to name folders by.")
+    labels = [dataset.y[i] for i in positions]
+    count = new_folder(dataset, positions.tolist(), labels, to, copy=copy)
+    return f"{count:,} {'copies' if copy else 'links (to read them with cgscore: --copy)'}"
+
+
+def _saved_dataset(dataset: Dataset, rows: Index, to: Path) -> str:
     try:
         import datasets
     except ModuleNotFoundError as error:
         raise OptionError(
             f'{dataset.source} is written with the package "datasets": pip install datasets'
         ) from error
-    refuse_folder(to, Path(dataset.source))
     folder = split_folder(Path(dataset.source), dataset.options.get("split"))
     beside = to.with_name(f".{to.name}.{os.getpid()}.part")
     try:
@@ -178,12 +229,15 @@ def _saved_dataset(dataset: Dataset, rows: Index, to: Path) -> None:
         raise OptionError(f"{to} cannot be made: {error.strerror or error}.") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+    return f"Hugging Face dataset of {len(rows):,} rows"
 
 
-_SAME = {".tsv": ".csv", ".pq": ".parquet", ".arrow": ".feather"}
+_SAME = {".pq": ".parquet", ".arrow": ".feather"}
 _WRITERS: dict[tuple[str, str], Writer] = {
     (".csv", ".csv"): _csv,
+    (".tsv", ".tsv"): _csv,
     (".parquet", ".parquet"): _parquet,
     (".feather", ".feather"): _feather,
     (".npz", ".npz"): _npz,
 }
+_SUFFIXES = {suffix for pair in _WRITERS for suffix in pair}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from cgscore.data import Dataset
 from cgscore.errors import OptionError
@@ -30,10 +30,10 @@ def new_folder(
     if not root.is_dir() or dataset.files is None:
         raise OptionError(f"{dataset.source} is not a folder of images.")
     refuse_folder(folder, root)
-    pairs = [(dataset.files[i], str(label)) for i, label in zip(positions, labels, strict=True)]
-    for _, label in pairs:
-        if label in ("", ".", "..") or "/" in label or "\\" in label or "\0" in label:
-            raise OptionError(f"{label!r} cannot be the name of a folder.")
+    pairs = [
+        (dataset.files[i], Path(_folder_name(label), *_inside(str(dataset.ids[i]))))
+        for i, label in zip(positions, labels, strict=True)
+    ]
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         _fill(beside, pairs, copy)
@@ -45,6 +45,21 @@ def new_folder(
     return len(pairs)
 
 
+def _folder_name(label: object) -> str:
+    name = str(label)
+    if name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+        raise OptionError(f"{name!r} cannot be the name of a folder.")
+    return name
+
+
+def _inside(name: str) -> tuple[str, ...]:
+    """Where an image is below the folder of its class: ``a/1.png`` of ``cat/a/1.png``."""
+    parts = PurePosixPath(name).parts
+    if not parts or any(part in ("..", "/") or "\0" in part for part in parts):
+        raise OptionError(f"{name!r} cannot be the name of an image.")
+    return parts[1:] or parts
+
+
 def refuse_folder(folder: Path, source: Path) -> None:
     """Refuse a place for a new folder that is taken, or inside the data."""
     if folder.exists() or folder.is_symlink():
@@ -53,15 +68,15 @@ def refuse_folder(folder: Path, source: Path) -> None:
         raise OptionError(f"{folder} is inside {source}: it would be read as part of the data.")
 
 
-def _fill(folder: Path, pairs: list[tuple[Path, str]], copy: bool) -> None:
+def _fill(folder: Path, pairs: list[tuple[Path, Path]], copy: bool) -> None:
     folder.mkdir()
     taken: set[Path] = set()
-    for path, label in pairs:
-        target = folder / label / path.name
+    for path, place in pairs:
+        target = folder / place
         number = 1
-        while target in taken:  # the same name from two folders
+        while target in taken:  # the same name from two classes
             number += 1
-            target = folder / label / f"{path.stem}-{number}{path.suffix}"
+            target = (folder / place).with_stem(f"{place.stem}-{number}")
         taken.add(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         if copy:

@@ -32,7 +32,7 @@ from cgscore.scores import (
 )
 from cgscore.selection import check_selection, select
 from cgscore.troubles import issue_table
-from cgscore.windows import best_offset
+from cgscore.windows import predicted_by_windows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +90,10 @@ class Scores:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: as in a saved file, the scores without the data."""
+        return {**self.__dict__, "_dataset": None}
 
     def label_issues(
         self,
@@ -179,29 +183,72 @@ class Scores:
         progress : bool or function, optional
             As for `score`, of choosing a window.
         """
-        check_selection(fraction, order, offset)
-        values = self.values(by)
-        pool = np.arange(len(self))
+        check_selection(fraction, order, offset, seed)
+        if order == "window" and offset is None:
+            found = self.windows(
+                fraction,
+                per_class,
+                by=by,
+                drop_issues=drop_issues,
+                seed=seed,
+                data=data,
+                progress=progress,
+            )
+            offset = max(found, key=lambda one: found[one])
+        pool, choose = self._choice(fraction, order, per_class, by, drop_issues, seed)
+        return pool[choose(offset or 0.0)]
+
+    def windows(
+        self,
+        fraction: float,
+        per_class: bool = True,
+        *,
+        by: str | ArrayLike = "cg",
+        drop_issues: bool = False,
+        seed: int = 0,
+        data: Any = None,
+        progress: bool | Listener | None = None,
+    ) -> dict[float, float]:
+        """How well kernel regression on each window predicts all examples: offset -> share right.
+
+        For regression the share of the variance that is explained. `keep` takes the best, the first
+        of equals; parameters are as there.
+        """
+        check_selection(fraction, "window", None, seed)
+        pool, choose = self._choice(fraction, "window", per_class, by, drop_issues, seed)
+        labels = as_labels(self.table["given_label"].to_numpy(), len(self), self.meta["task"])
+        return predicted_by_windows(
+            unit_rows(self.data(data).X)[pool],
+            labels.targets()[pool],
+            min(1.0, fraction * len(self) / len(pool)),
+            choose,
+            seed=seed,
+            progress=reporter(progress),
+        )
+
+    def _choice(
+        self,
+        fraction: float,
+        order: str,
+        per_class: bool,
+        by: str | ArrayLike,
+        drop_issues: bool,
+        seed: int,
+    ) -> tuple[NDArray[np.intp], Callable[[float], NDArray[np.intp]]]:
+        """Who may stay, and for an offset who of them does."""
+        values, pool = self.values(by), np.arange(len(self))
         if drop_issues:
             pool = np.flatnonzero(~self.label_issues()["is_label_issue"].to_numpy())
+        if not len(pool):
+            raise OptionError("Every label is suspected: nothing is left to choose from.")
         count = min(len(pool), max(1, round(fraction * len(self))))
-        own = self.own() if len(self.classes) else np.zeros(len(self), np.intp)
-        groups = own[pool] if per_class else np.zeros(len(pool), np.intp)
+        per_class = per_class and len(self.classes) > 0
+        groups = self.own()[pool] if per_class else np.zeros(len(pool), np.intp)
 
-        def chosen(offset: float) -> NDArray[np.intp]:
-            return pool[select(values[pool], groups, count, order=order, offset=offset, seed=seed)]
+        def choose(offset: float) -> NDArray[np.intp]:
+            return select(values[pool], groups, count, order=order, offset=offset, seed=seed)
 
-        if order == "window" and offset is None:
-            labels = as_labels(self.table["given_label"].to_numpy(), len(self), self.meta["task"])
-            offset, _ = best_offset(
-                unit_rows(self.data(data).X),
-                labels.targets(),
-                count / len(pool),
-                chosen,
-                seed=seed,
-                progress=reporter(progress),
-            )
-        return chosen(offset or 0.0)
+        return pool, choose
 
     def values(self, by: str | ArrayLike) -> Array:
         """One number for each example, by which examples can be sorted.
@@ -223,7 +270,10 @@ class Scores:
                 known = ", ".join([*numbers, "label_score"])
                 raise OptionError(f"by={by!r} is not known. Choose one of: {known}.")
         else:
-            found = np.asarray(by, np.float64)
+            try:
+                found = np.asarray(by, np.float64)
+            except (TypeError, ValueError) as error:
+                raise OptionError(f"by= does not hold numbers: {error}") from error
             if found.shape != (len(self),):
                 raise OptionError(
                     f"by= has the shape {found.shape}. Expected one number for each of the "

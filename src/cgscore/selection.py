@@ -25,9 +25,10 @@ Ties are in the order of the input, draws follow from the seed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import OptionError
 from cgscore.kernel import Array
@@ -38,10 +39,14 @@ ORDERS = ("low-first", "high-first", "window", "stratified", "random")
 LEVELS = 20  # of a score, for strata
 
 
-def check_selection(fraction: float, order: str, offset: float | None) -> None:
+def check_selection(fraction: float, order: str, offset: float | None, seed: int = 0) -> None:
     """Refuse what makes no sense, before any work."""
-    if not 0 < fraction <= 1:
+    numbers: tuple[object, ...] = (fraction, 0 if offset is None else offset)
+    if not all(isinstance(one, Real) for one in numbers) or not 0 < fraction <= 1:
         raise OptionError(f"fraction={fraction!r} makes no sense. Expected a share of 0 to 1.")
+    whole: object = seed
+    if not isinstance(whole, Integral) or seed < 0:
+        raise OptionError(f"seed={seed!r} makes no sense. Expected a whole number from 0 up.")
     if order not in ORDERS:
         raise OptionError(f"order={order!r} is not known. Choose one of: {', '.join(ORDERS)}.")
     if offset is None:
@@ -53,6 +58,23 @@ def check_selection(fraction: float, order: str, offset: float | None) -> None:
             f"A window from {offset:g} to {offset + fraction:g} of the examples makes no sense. "
             f"Expected an offset of 0 to {1 - fraction:g}."
         )
+
+
+def as_positions(kept: ArrayLike, n: int) -> Index:
+    """Positions of examples, from positions or a mask of all n."""
+    values = np.asarray(kept)
+    if values.dtype == bool and values.shape == (n,):
+        return np.flatnonzero(values)
+    if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
+        raise OptionError(
+            f"Expected positions, or a mask of {n:,} examples; found {values.dtype} of the shape "
+            f"{values.shape}."
+        )
+    if len(values) and not 0 <= values.min() <= values.max() < n:
+        raise OptionError(
+            f"Positions from {values.min()} to {values.max()} do not fit {n:,} examples."
+        )
+    return values.astype(np.intp)
 
 
 def quotas(sizes: Index, count: int, weights: Array | None = None) -> Index:

@@ -74,9 +74,10 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
 
 
-def print_kept(console: Console, scores: Scores, kept: Any, order: str, by: str) -> None:
+def print_kept(
+    console: Console, scores: Scores, kept: Any, order: str, by: str, values: Any
+) -> None:
     """What stays, in words."""
-    values = scores.values(by)
     gone = scores.table.index.difference(kept)
     text = (
         f"{len(kept):,} of {len(scores):,} examples stay ({len(kept) / len(scores):.1%}), {order}"

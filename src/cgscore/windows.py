@@ -37,7 +37,7 @@ def offsets(fraction: float) -> Array:
     return np.append(steps, last)
 
 
-def best_offset(
+def predicted_by_windows(
     rows: UnitRows,
     Y: Array,
     fraction: float,
@@ -45,11 +45,11 @@ def best_offset(
     *,
     seed: int,
     progress: Progress,
-) -> tuple[float, dict[float, float]]:
-    """The offset whose window predicts the whole best, and what each candidate reached.
+) -> dict[float, float]:
+    """What the window of each candidate reaches: offset -> quality.
 
-    `window` gives the positions kept for an offset. The measure is the share of labels predicted,
-    or for one column of targets the share of their variance explained. The first of equals wins.
+    `window` gives the positions kept for an offset. The quality is the share of labels predicted,
+    or for one column of targets the share of their variance explained.
     """
     draw = np.random.default_rng(seed)
     some = sampled(len(rows), seed)
@@ -65,7 +65,7 @@ def best_offset(
             predicted = _predicted(rows, Y, kept, judged, ridge)
             found[offset] = _quality(Y[judged], predicted)
             advance(1)
-    return max(found, key=lambda offset: found[offset]), found
+    return found
 
 
 def _predicted(rows: UnitRows, Y: Array, kept: Index, judged: Index, ridge: float) -> Array:

@@ -59,6 +59,7 @@ def test_issue_type_of_datalab(scores: cgscore.Scores, capsys: pytest.CaptureFix
     other = Datalab({"y": names}, label_name="y")
     features = np.asarray(digits.X[:600]).reshape(600, -1)
     other.find_issues(issue_types={"cg_score": {"features": features}})
+    assert set(other.get_info("cg_score")["predicted_label"]) == set("abcdefghij")
     found = other.get_issues("cg_score")["is_cg_score_issue"].to_numpy()
     assert (found & WRONG).sum() > 0.9 * WRONG.sum()
 
@@ -69,8 +70,14 @@ def test_mistakes_are_told(scores: cgscore.Scores, capsys: pytest.CaptureFixture
     lab = Datalab({"y": [0, 1] * 5}, label_name="y")
     lab.find_issues(issue_types={"cg_score": {"scores": scores}})
     assert "600 scores for 10 examples" in capsys.readouterr().out
+    names = scores.table["given_label"].tolist()
+    lab = Datalab({"y": names[::-1]}, label_name="y")
+    lab.find_issues(issue_types={"cg_score": {"scores": scores}})
+    assert "other labels, or of rows in another order" in capsys.readouterr().out
     numbers = cgscore.score(
         np.random.default_rng(0).normal(size=(20, 3)), range(20), task="regression"
     )
     with pytest.raises(OptionError, match="regression"):
         adapter.pred_probs(numbers)
+    with pytest.raises(OptionError, match="regression"):
+        adapter.labels(numbers)

@@ -60,6 +60,44 @@ def test_streams_are_gathered_and_stay_streams(data: Any) -> None:
         with_scores(datasets.DatasetDict(train=data), scores)
 
 
+def test_rows_keep_their_scores_whatever_is_done_to_a_stream(data: Any) -> None:
+    import torch
+
+    stream = data.to_iterable_dataset(num_shards=4)
+    scores = cgscore.score(stream, ridge="auto")
+    expected = dict(zip(map(tuple, data["pixels"]), scores.table["cg"], strict=True))
+    more = with_scores(stream, scores, ("cg",))
+    for changed in (more, more.shuffle(seed=1, buffer_size=40), more.take(20)):
+        rows = list(changed)
+        assert rows
+        assert all(expected[tuple(row["pixels"])] == row["cg"] for row in rows)
+    loader = torch.utils.data.DataLoader(more, batch_size=None)
+    assert all(expected[tuple(row["pixels"])] == row["cg"] for row in loader)
+    shuffled = stream.shuffle(seed=1, buffer_size=40)
+    with pytest.raises(OptionError, match="not what was scored"):
+        list(with_scores(shuffled, scores))
+    with pytest.raises(OptionError, match="300 were scored"):
+        list(with_scores(stream.take(7), scores))
+    with pytest.raises(OptionError, match="labels or order differ"):
+        with_scores(data.select(list(range(299, -1, -1))), scores)
+
+
+@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+def test_one_meaning_of_a_column_and_missing_values(data: Any) -> None:
+    scores = cgscore.score(data, method="subsample", ratio=4, runs=5, ridge=0.1)
+    one = with_scores(data, scores, ("predicted_label",))["predicted_label"][:]
+    all_of_them = with_scores(data, scores)["predicted_label"][:]
+    assert one == all_of_them
+    assert None in one
+    assert set(one) > {0, 1, 2}
+
+
+def test_numbers(data: Any) -> None:
+    plain = data.remove_columns("label").add_column("target", np.linspace(0, 1, 300).tolist())
+    scores = cgscore.score(plain, task="regression", ridge=0.1)
+    assert with_scores(plain, scores).column_names[-3:] == ["cg", "residual", "predicted_label"]
+
+
 def test_an_endless_stream_is_refused(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from cgscore.data import bounded
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import cgscore
 from cgscore.adapters.sklearn import CGResampler, CGScorer
-from cgscore.errors import InputError, OptionError
+from cgscore.errors import InputError, OptionError, SourceError
 
 #: Rows of zeros have no direction; scikit-learn's checks draw some.
 ZEROS = {
@@ -105,6 +105,26 @@ def test_resampler_gives_back_what_it_gets() -> None:
     assert (labels == y[kept]).all()
     few, _ = CGResampler(0.5).fit_resample(sparse.csr_matrix(X), y)
     assert sparse.issparse(few)
+
+
+def test_conventions() -> None:
+    import pickle
+
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:200], y[:200]
+    rows, labels = CGResampler(0.5).fit_resample(X.tolist(), y.tolist())
+    assert isinstance(rows, list)
+    assert isinstance(labels, list)
+    drawn = CGResampler(0.5, order="random", random_state=np.random.RandomState(0))
+    assert len(drawn.fit_resample(X, y)[0]) == 100
+    scorer = CGScorer(ridge=0.1).fit(X, y)
+    assert len(pickle.dumps(scorer)) < 4 * X.nbytes
+    assert X.tobytes() not in pickle.dumps(scorer)
+    assert (pickle.loads(pickle.dumps(scorer)).scores_ == scorer.scores_).all()
+    assert not hasattr(scorer.set_params(task="regression").fit(X, y), "classes_")
+    huge = sparse.csr_matrix((10, 10**10))
+    with pytest.raises(SourceError, match="once read"):
+        CGScorer().fit(huge, y[:10])
 
 
 def test_mistakes() -> None:

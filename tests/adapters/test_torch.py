@@ -44,8 +44,24 @@ def test_loader_keeps_its_settings(digits: tuple[Any, cgscore.Scores]) -> None:
     assert isinstance(few.sampler, torch.utils.data.RandomSampler)
     assert next(iter(few))[0].shape == (32, 1, 64)
     drawn = torch.utils.data.DataLoader(data, sampler=weighted_sampler(scores))
-    with pytest.raises(OptionError, match="WeightedRandomSampler"):
-        pruned_loader(drawn, scores.keep(0.5))
+    utilities = torch.utils.data
+    batches = utilities.BatchSampler(utilities.SequentialSampler(data), 8, drop_last=False)
+    for other in (
+        drawn,
+        utilities.DataLoader(data, batch_sampler=batches),
+        utilities.DataLoader(
+            data, sampler=utilities.RandomSampler(data, replacement=True, num_samples=1000)
+        ),
+        utilities.DataLoader(data, sampler=utilities.SequentialSampler(range(10))),
+    ):
+        with pytest.raises(OptionError, match="nothing of what is kept"):
+            pruned_loader(other, scores.keep(0.5))
+    orders = []
+    for _ in range(2):
+        seeded = utilities.RandomSampler(data, generator=torch.Generator().manual_seed(3))
+        few = pruned_loader(utilities.DataLoader(data, sampler=seeded), scores.keep(0.5))
+        orders.append([int(label) for _, label in few])
+    assert orders[0] == orders[1]
 
 
 def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
@@ -63,6 +79,10 @@ def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
     assert shares.max() < 0.13
     with pytest.raises(OptionError, match="no weights"):
         weighted_sampler(scores, "margin")
+    with pytest.raises(OptionError, match="num_samples=0"):
+        weighted_sampler(scores, num_samples=0)
+    with pytest.raises(OptionError, match="cannot be drawn"):
+        weighted_sampler(scores, np.where(scores.own() == 3, 0.0, 1.0), balanced=True)
 
 
 def test_lightning_data_modules(digits: tuple[Any, cgscore.Scores]) -> None:
@@ -82,6 +102,19 @@ def test_lightning_data_modules(digits: tuple[Any, cgscore.Scores]) -> None:
     assert (again.table["cg"] == scores.table["cg"]).all()
     few = pruned_loader(Module(), again.keep(0.25))
     assert sum(len(batch) for batch, _ in few) == 100
+
+    class Split(LightningDataModule):
+        def setup(self, stage: str) -> None:
+            self.part, _ = torch.utils.data.random_split(data, [300, 100])
+
+        def train_dataloader(self) -> Any:
+            return torch.utils.data.DataLoader(self.part)
+
+    split = Split()
+    part = cgscore.score(split)
+    kept = part.keep(0.5)
+    labels = [int(label) for _, label in pruned_loader(split, kept)]
+    assert labels == part.table["given_label"].iloc[kept].tolist()  # not split anew
 
     class Several(Module):
         def train_dataloader(self) -> Any:

@@ -225,6 +225,12 @@ def polars_frame(folder: Path) -> Made:
     return Made(made.lazy(), NUMBERS[:, :2], WORDS, options={"preprocess": "none"})
 
 
+def polars_lists(folder: Path) -> Made:
+    import polars as pl
+
+    return Made(pl.DataFrame({"e": NUMBERS.tolist(), "label": WORDS.tolist()}), NUMBERS, WORDS)
+
+
 def polars_numbers(folder: Path) -> Made:
     """Labels apart, as a series: taken as numbers, just as an array is."""
     import polars as pl
@@ -242,6 +248,7 @@ def stream(folder: Path) -> Made:
 
 MAKERS = [
     polars_frame,
+    polars_lists,
     polars_numbers,
     stream,
     numpy_archive,

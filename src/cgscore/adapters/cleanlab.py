@@ -32,8 +32,7 @@ def pred_probs(scores: Scores) -> Array:
     into account (`cgscore.calibration`). With `labels` of the same result they serve wherever
     cleanlab asks for ``pred_probs``.
     """
-    if not len(scores.classes):
-        raise OptionError("Class probabilities are for classes; these scores are of a regression.")
+    _refuse_regression(scores)
     unknown = int(np.isnan(scores.loo).any(axis=1).sum())
     if unknown:
         raise OptionError(f"{unknown:,} examples have no leave-one-out prediction.")
@@ -42,15 +41,22 @@ def pred_probs(scores: Scores) -> Array:
 
 def labels(scores: Scores) -> NDArray[np.intp]:
     """Given labels as cleanlab counts them: 0 to k - 1, in the order of `Scores.classes`."""
+    _refuse_regression(scores)
     return scores.own()
+
+
+def _refuse_regression(scores: Scores) -> None:
+    if not len(scores.classes):
+        raise OptionError("cleanlab is asked about classes; these scores are of a regression.")
 
 
 @register
 class CGScoreIssueManager(IssueManager):  # type: ignore[misc]
-    """Label errors by leave-one-out predictions; ``cg_score`` is low where a label looks wrong.
+    """Label errors by leave-one-out predictions.
 
-    The column ``cg_score`` is the probability that the label is right. `Datalab.get_issues` also
-    tells the most probable class and the complexity-gap score itself.
+    `Datalab.get_issues` tells ``is_cg_score_issue`` and ``cg_score_score``, the probability that a
+    label is right. `Datalab.get_info` has the most probable class (``predicted_label``), the
+    complexity-gap score (``cg``) and the estimated number of wrong labels.
     """
 
     description: ClassVar[str] = (
@@ -79,13 +85,15 @@ class CGScoreIssueManager(IssueManager):  # type: ignore[misc]
         ridge : float or "auto"
             As for `cgscore.score`.
         """
-        given = np.asarray(self.datalab.labels)
+        given = np.asarray(self.datalab.class_names)[self.datalab.labels]
         if scores is None:
             if features is None:
                 raise OptionError("The issue type cg_score needs features or scores.")
             scores = score(features, given, ridge=ridge, progress=False)
         elif len(scores) != len(given):
             raise OptionError(f"{len(scores):,} scores for {len(given):,} examples.")
+        elif not np.array_equal(scores.own(), np.unique(given, return_inverse=True)[1]):
+            raise OptionError("The scores are of other labels, or of rows in another order.")
         found = scores.label_issues()
         self.issues = pd.DataFrame(
             {

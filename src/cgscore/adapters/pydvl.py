@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgscore.errors import OptionError
 from cgscore.result import Scores
 
 if TYPE_CHECKING:
@@ -25,8 +26,11 @@ def valuation_result(scores: Scores, by: str | ArrayLike = "cg") -> ValuationRes
         and for wrong labels alike; ``"label_score"`` is low for wrong labels, as pyDVL's values are
         for harmful examples.
     """
-    from pydvl.utils.status import Status
-    from pydvl.valuation.result import ValuationResult
+    try:
+        from pydvl.utils.status import Status
+        from pydvl.valuation.result import ValuationResult
+    except ModuleNotFoundError as error:
+        raise OptionError("This needs pyDVL: pip install pydvl") from error
 
     estimated = isinstance(by, str) and by == "cg" and "cg_std_error" in scores.table
     more: dict[str, Any] = {}

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from cgscore.api import score
+from cgscore.data.objects import from_sparse
 from cgscore.errors import OptionError
 from cgscore.result import Scores
 from cgscore.selection import check_selection
@@ -30,7 +32,7 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
     method: str
     ridge: float | str
     add_constant: bool
-    random_state: int
+    random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,7 +52,7 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
             check_classification_targets(y)
         if len(y) < 2:
             raise OptionError(f"Scoring compares examples, and there is n_samples={len(y)}.")
-        dense = X.toarray() if hasattr(X, "toarray") else X
+        dense = from_sparse(X).X if hasattr(X, "toarray") else X
         if self.add_constant:
             dense = np.column_stack([dense, np.ones(len(dense))])
         return score(
@@ -59,9 +61,15 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
             method=self.method,
             ridge=self.ridge,
             task=task,
-            seed=self.random_state,
+            seed=self._seed(),
             progress=False,
         )
+
+    def _seed(self) -> int:
+        """A whole number from whatever scikit-learn takes for one."""
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 class CGScorer(_Scoring):
@@ -78,7 +86,7 @@ class CGScorer(_Scoring):
     add_constant : bool
         Append a column of ones before rows are scaled to unit norm: for tables of few columns,
         whose magnitude would be lost, and for rows of zeros, which have no direction.
-    random_state : int
+    random_state : int, RandomState or None
         For methods that draw at random.
 
     Attributes
@@ -104,7 +112,7 @@ class CGScorer(_Scoring):
         ridge: float | str = 0.0,
         task: str = "classification",
         add_constant: bool = False,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.method = method
         self.ridge = ridge
@@ -121,6 +129,8 @@ class CGScorer(_Scoring):
         self.loo_predictions_ = found.table["predicted_label"].to_numpy()
         if len(found.classes):
             self.classes_ = found.classes
+        elif hasattr(self, "classes_"):  # of an earlier fit
+            del self.classes_
         return self
 
 
@@ -152,7 +162,7 @@ class CGResampler(_Scoring):
         method: str = "auto",
         ridge: float | str = 0.0,
         add_constant: bool = False,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.fraction = fraction
         self.order = order
@@ -171,7 +181,7 @@ class CGResampler(_Scoring):
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """What stays of X and y, of the types that were given."""
         kept = self._choose(X, y)
-        return _taken(X, kept), _taken(y, kept)
+        return _safe_indexing(X, kept), _safe_indexing(y, kept)
 
     def _choose(self, X: Any, y: Any) -> NDArray[np.intp]:
         check_selection(self.fraction, self.order, None)
@@ -182,16 +192,8 @@ class CGResampler(_Scoring):
             self.order,
             self.per_class,
             drop_issues=self.drop_issues,
-            seed=self.random_state,
+            seed=self._seed(),
             progress=False,
         )
         kept: NDArray[np.intp] = self.sample_indices_
         return kept
-
-
-def _taken(values: Any, kept: NDArray[np.intp]) -> Any:
-    if hasattr(values, "iloc"):
-        return values.iloc[kept]
-    if hasattr(values, "tocsr"):
-        return values.tocsr()[kept]
-    return np.asarray(values)[kept]

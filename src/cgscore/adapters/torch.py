@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from cgscore.data.objects import training_loader
 from cgscore.errors import OptionError
 from cgscore.result import Scores
+from cgscore.selection import as_positions
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader, Subset, WeightedRandomSampler
@@ -22,15 +23,7 @@ def subset(dataset: Any, kept: ArrayLike) -> Subset[Any]:
     """The examples at these positions of a map-style dataset."""
     from torch.utils.data import Subset
 
-    positions = np.asarray(kept)
-    if positions.dtype == bool:
-        positions = np.flatnonzero(positions)
-    if len(positions) and not 0 <= positions.min() <= positions.max() < len(dataset):
-        raise OptionError(
-            f"Positions from {positions.min()} to {positions.max()} do not fit a dataset of "
-            f"{len(dataset):,} examples."
-        )
-    return Subset(dataset, positions.tolist())
+    return Subset(dataset, as_positions(kept, len(dataset)).tolist())
 
 
 def pruned_loader(loader: Any, kept: ArrayLike) -> DataLoader[Any]:
@@ -42,22 +35,27 @@ def pruned_loader(loader: Any, kept: ArrayLike) -> DataLoader[Any]:
 
     if hasattr(loader, "train_dataloader"):
         loader = training_loader(loader)
-    if not isinstance(loader.sampler, RandomSampler | SequentialSampler):
+    sampler = loader.sampler
+    shuffled = type(sampler) is RandomSampler and not sampler.replacement
+    usual = shuffled or type(sampler) is SequentialSampler
+    if not usual or loader.batch_size is None or len(sampler) != len(loader.dataset):
         raise OptionError(
-            f"The loader draws with a {type(loader.sampler).__name__}, which knows nothing of what "
-            "is kept. Make one of subset(dataset, kept)."
+            f"The loader draws with a {type(sampler).__name__} or batches of its own, which know "
+            "nothing of what is kept. Make one of subset(dataset, kept)."
         )
     return DataLoader(
         subset(loader.dataset, kept),
         batch_size=loader.batch_size,
-        shuffle=isinstance(loader.sampler, RandomSampler),
+        shuffle=shuffled,
         num_workers=loader.num_workers,
         collate_fn=loader.collate_fn,
         pin_memory=loader.pin_memory,
         drop_last=loader.drop_last,
         timeout=loader.timeout,
         worker_init_fn=loader.worker_init_fn,
-        generator=loader.generator,
+        multiprocessing_context=loader.multiprocessing_context,
+        generator=loader.generator or getattr(sampler, "generator", None),
+        prefetch_factor=loader.prefetch_factor,
         persistent_workers=loader.persistent_workers,
     )
 
@@ -80,7 +78,7 @@ def weighted_sampler(
         Weights, as for `Scores.values`; by default the probability that a label is right, so that
         suspects are rarely drawn.
     balanced : bool
-        Draw every class as often as any other.
+        Draw every class as often as any other; each needs an example with a weight above 0.
     num_samples : int, optional
         Drawn in an epoch; by default as many as there are examples.
     seed : int, optional
@@ -90,12 +88,17 @@ def weighted_sampler(
     from torch.utils.data import WeightedRandomSampler
 
     weights = np.array(scores.values(by), np.float64)
+    if num_samples is not None and num_samples < 1:
+        raise OptionError(f"num_samples={num_samples!r} makes no sense. Expected 1 or more.")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise OptionError(f"by={by!r} gives no weights: expected finite numbers from 0 up.")
     if balanced:
         own = scores.own()
         total = np.bincount(own, weights, minlength=len(scores.classes))
-        weights /= np.where(total > 0, total, 1.0)[own]
+        if not total.all():
+            empty = scores.classes[np.argmin(total)]
+            raise OptionError(f"All weights of the class {empty!r} are 0: it cannot be drawn.")
+        weights /= total[own]
     generator = None if seed is None else torch.Generator().manual_seed(seed)
     return WeightedRandomSampler(
         weights.tolist(), num_samples or len(weights), replacement=True, generator=generator

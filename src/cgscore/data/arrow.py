@@ -206,7 +206,10 @@ def _gathered(stream: Any) -> Any:
         parts.append(part)
     if not parts:
         raise DataError("The Hugging Face stream has no rows. Expected at least two examples.")
-    return pa.concat_tables(parts, promote_options="permissive")
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowInvalid as error:
+        raise DataError(f"Types change within the Hugging Face stream: {error}") from error
 
 
 def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -> Dataset:

@@ -65,12 +65,21 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     return from_frame(frame, {**options, "labels_inside": True}, str(path))
 
 
-def raw_rows(path: Path) -> tuple[str, Iterator[list[str]]]:
-    """The delimiter of a file, and its header and rows as they stand there, as texts."""
+def raw_records(path: Path) -> Iterator[bytes]:
+    """The header of a file and its records, byte for byte; empty lines are left out."""
     content = _content(path)
     mark = _mark(path, _header(path, content))
-    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
-    return mark, (line for line in csv.reader(text, delimiter=mark) if line)
+    taken: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline=""):
+            taken.append(line)
+            yield line
+
+    for record in csv.reader(lines(), delimiter=mark):
+        if record and "".join(taken).strip("\ufeff\r\n"):
+            yield "".join(taken).encode()
+        taken.clear()
 
 
 def _content(path: Path) -> bytes:

@@ -74,10 +74,16 @@ def is_lightning(source: Any) -> bool:
 
 
 def training_loader(module: Any) -> Any:
-    """The loader of a data module's training data, with everything prepared for it."""
-    module.prepare_data()
-    module.setup("fit")
-    loader = module.train_dataloader()
+    """The loader of a data module's training data; the module is set up only if it is not yet.
+
+    A module that splits at random in `setup` would otherwise split anew each time.
+    """
+    try:
+        loader = module.train_dataloader()
+    except Exception:  # whatever a module does that is not set up
+        module.prepare_data()
+        module.setup("fit")
+        loader = module.train_dataloader()
     if not hasattr(loader, "dataset"):
         raise SourceError(
             f"{type(module).__name__}.train_dataloader() gives a {type(loader).__name__}. "

@@ -141,7 +141,10 @@ def _read(source: Any, options: dict[str, Any]) -> Dataset:
     if isinstance(source, str | Path):
         return _read_path(Path(source), options)
     if tables.is_polars(source):
-        source = tables.from_polars(source)
+        table = tables.from_polars(source)
+        if options["labels"] is None:
+            return arrow.from_table(table, options, "data frame")
+        source = table.to_pandas()
     if tables.is_frame(source):
         return tables.from_frame(source, options)
     if arrow.is_hugging_face(source):

@@ -38,11 +38,15 @@ def is_polars(source: Any) -> bool:
     return named and type(source).__module__.startswith("polars")
 
 
-def from_polars(source: Any) -> pd.DataFrame:
-    """The same data frame of pandas."""
+def from_polars(source: Any) -> Any:
+    """The same as a table of pyarrow."""
     whole = source.collect() if hasattr(source, "collect") else source
-    frame: pd.DataFrame = whole.to_arrow().to_pandas()
-    return frame
+    try:
+        return whole.to_arrow()
+    except Exception as error:  # polars' own, and pyarrow's, for types that Arrow does not know
+        raise DataError(
+            f"The data frame of polars holds columns Arrow does not: {error}"
+        ) from error
 
 
 def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data frame") -> Dataset:
@@ -235,6 +239,11 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
     if pd.api.types.infer_dtype(column) in _TIMES:
         raise DataError(
             f"{source}: column {name!r} holds dates or times. Turn it into numbers or remove it."
+        )
+    if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in column.head(100)):
+        raise DataError(
+            f"{source}: column {name!r} holds lists. Give them as an array, or the table as one of "
+            "pyarrow with one column of lists."
         )
     words = column.astype(str)
     numbers = pd.to_numeric(words, errors="coerce").notna().to_numpy()
