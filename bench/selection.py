@@ -181,9 +181,10 @@ def plot(cells: list[Any], path: Path) -> None:
         axis.set_xlabel("kept, %")
         axis.set_ylabel("test accuracy, %")
         axis.grid(alpha=0.3)
-    handles, labels = max((axis.get_legend_handles_labels() for axis in axes.ravel()), key=len)
-    figure.legend(handles, labels, loc="lower center", ncols=5, frameon=False, fontsize=8)
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
+        axis.set_ylim(69, None)  # low-first falls far below where little is kept
+    handles, labels = axes[-1, -1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=4, frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.07, 1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
 
