@@ -34,7 +34,7 @@ def offsets(fraction: float) -> Array:
     """Candidates: every twentieth, and the last window."""
     last = 1 - fraction
     steps = np.arange(0, last - STEP / 4, STEP)
-    return np.append(steps, last)
+    return np.round(np.append(steps, last), 9)
 
 
 def predicted_by_windows(
