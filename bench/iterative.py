@@ -33,7 +33,7 @@ DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 SOURCES = {"Fashion-MNIST": "fashion-mnist", "CIFAR-10": "cifar10/train.parquet"}
 
 
-def load(name: str, split: str = "train") -> tuple[Any, Any]:
+def load(name: str, split: str | None = None) -> tuple[Any, Any]:
     """Pixels and labels of a whole split."""
     dataset = cgscore.read(DATA / SOURCES[name], split=split)
     return dataset.X.reshape(len(dataset), -1), np.asarray(dataset.y)
