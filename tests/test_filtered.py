@@ -13,8 +13,7 @@ import pytest
 import cgscore
 from cgscore.errors import OptionError
 from cgscore.filtered import write_filtered
-
-from .command import invoke
+from tests.command import invoke
 
 KEPT = np.array([1, 2, 5])
 

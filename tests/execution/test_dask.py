@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from distributed import Client
 from tests.cluster import Processes, until
+from tests.command import invoke
 
 import cgscore
 from cgscore.errors import ClusterError, MemoryLimitError, OptionError
@@ -218,7 +219,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_command_line(processes: Processes, tmp_path: Path) -> None:
     processes.add()
     more = ("--method", "partition", "--runs", "1", "-o")
-    here = run("score", "sklearn:digits", *more, "here.parquet", folder=tmp_path)
+    here = invoke("score", "sklearn:digits", *more, "here.parquet", folder=tmp_path)
     assert here.returncode == 0, here.stderr
     file = ("--scheduler-file", str(processes.file))
     there = run("score", "sklearn:digits", *more, "there.parquet", *file, folder=tmp_path)
@@ -284,16 +285,16 @@ def test_a_checkpoint_that_auto_made_exact_goes_on(
 
 
 def test_command_line_mistakes(tmp_path: Path) -> None:
-    missing = run("score", "sklearn:digits", "--scheduler-file", "no.json", folder=tmp_path)
+    missing = invoke("score", "sklearn:digits", "--scheduler-file", "no.json", folder=tmp_path)
     assert missing.returncode == 2
     assert "no.json is no scheduler file" in missing.stderr
     (tmp_path / "empty.json").write_text("{}")
-    empty = run("score", "sklearn:digits", "--scheduler-file", "empty.json", folder=tmp_path)
+    empty = invoke("score", "sklearn:digits", "--scheduler-file", "empty.json", folder=tmp_path)
     assert empty.returncode == 2
     assert "empty.json is no scheduler file" in empty.stderr
-    wrong = run("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
+    wrong = invoke("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
     assert wrong.returncode == 2
     assert re.search(r"error: No Dask scheduler answers at nowhere", wrong.stderr)
-    both = run("score", "x.csv", "--cluster", "tcp://a:1", "--workers", "2", folder=tmp_path)
+    both = invoke("score", "x.csv", "--cluster", "tcp://a:1", "--workers", "2", folder=tmp_path)
     assert both.returncode == 2
     assert "Give one of --cluster" in both.stderr
