@@ -49,6 +49,13 @@ def test_quotas_add_up_and_shares_are_alike(
     assert ((weighted >= 0) & (weighted <= n)).all()
 
 
+def test_no_class_vanishes() -> None:
+    assert quotas(np.array([1, 50]), 15).tolist() == [0, 15]
+    assert class_quotas(np.array([1, 50]), 15).tolist() == [1, 14]
+    assert class_quotas(np.array([3, 0, 60, 3]), 3).tolist() == [1, 0, 1, 1]
+    assert class_quotas(np.array([3, 60, 3]), 2).tolist() == [0, 2, 0]  # not enough for all
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_orders_keep_what_they_say(data: st.DataObject) -> None:

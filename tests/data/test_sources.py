@@ -248,3 +248,9 @@ def test_bad_options(tmp_path: Path) -> None:
         cgscore.read(X, labels=tmp_path / "gap.txt")
     with pytest.raises(DataError, match="holds text"):
         cgscore.read(frame(word="x"), labels=Y)
+
+
+def test_columns_of_lists_are_no_categories() -> None:
+    frame = pd.DataFrame({"e": [[1.0, 2.0], [3.0, 4.0]] * 4, "label": [0, 1] * 4})
+    with pytest.raises(DataError, match="holds lists"):
+        cgscore.read(frame)
