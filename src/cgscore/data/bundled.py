@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.columns import encode
 from cgscore.data.dataset import Dataset
-from cgscore.data.tables import encode
 from cgscore.errors import SourceError
 
 if TYPE_CHECKING:

@@ -94,9 +94,10 @@ def read(
     skip_bad : bool
         Leave unreadable images out, and say so in `Dataset.notes`, instead of raising.
     preprocess : {"auto", "none", "table"}
-        ``table`` standardises numeric columns, encodes text columns one-hot and adds a constant
-        column. ``none`` takes numbers as they are. ``auto`` is ``table`` for tables (files, data
-        frames that contain their label column) and ``none`` for everything else.
+        ``table`` standardises numbers, takes dates apart, encodes categories one-hot, fills and
+        marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
+        numbers as they are. ``auto`` is ``table`` for tables (files, data frames that contain their
+        label column) and ``none`` for everything else.
     progress : bool or function, optional
         Who hears of the decoding of images, as for `cgscore.score`.
 

@@ -1,9 +1,4 @@
-"""Tables: which column holds what, and how columns become numbers.
-
-``preprocess="table"`` standardises numeric and boolean columns to mean 0 and deviation 1, encodes
-text columns one-hot, and appends a column of ones. Without the last, scaling rows to unit norm
-would discard the magnitude of rows with few columns.
-"""
+"""Tables: which column holds labels, names and inputs; `columns.py` makes numbers of these."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import refuse_size
+from cgscore.data.columns import encode, some
 from cgscore.data.dataset import Dataset
 from cgscore.errors import DataError, LabelError, SourceError
 
@@ -23,8 +18,6 @@ if TYPE_CHECKING:
 LABEL_COLUMNS = ("label", "target")
 ID_COLUMN = "id"
 _INDEX = "__index_level_0__"  # what pandas calls an index without a name in Parquet
-_TIMES = ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period")
-MOST_CATEGORIES = 1000  # a text column with more values than this is not a category
 
 
 def is_frame(source: Any) -> bool:
@@ -140,7 +133,7 @@ def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> 
 
 def columns_in_words(names: Iterable[Any]) -> str:
     """The columns there are, for error messages."""
-    return f"Its columns are {_some(list(names))}."
+    return f"Its columns are {some(names)}."
 
 
 def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:
@@ -152,110 +145,3 @@ def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:
             f"row {row} (counted from 0). Label these rows or leave them out."
         )
     return column.to_numpy()
-
-
-def encode(
-    frame: pd.DataFrame, source: str, *, preprocess: bool
-) -> tuple[NDArray[Any], str, tuple[str, ...]]:
-    """The columns of a frame as numbers, what was done to them, and what should be known.
-
-    Raises
-    ------
-    DataError
-        Missing values (row and column named), dates, or text that is not a category.
-    """
-    import pandas as pd
-
-    if not frame.shape[1]:
-        raise DataError(f"{source} has no columns besides the labels.")
-    numeric = np.array([pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes])
-    text = frame.loc[:, ~numeric]
-    _refuse_missing(frame, source)
-    for name in text:
-        _refuse_unusable(text[name], name, source)
-    if not preprocess:
-        if text.shape[1]:
-            raise DataError(
-                f"{source}: column {text.columns[0]!r} holds text. Expected numbers; "
-                'preprocess="table" encodes text columns.'
-            )
-        return _numbers(frame, source), "none", ()
-
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    numbers = _numbers(frame.loc[:, numeric], source).astype(np.float64)
-    varies = (numbers != numbers[:1]).any(axis=0)
-    mixed = np.array([text[name].astype(str).nunique() > 1 for name in text], dtype=bool)
-    constant = [*frame.columns[numeric][~varies], *text.columns[~mixed]]
-    parts = [np.ones((len(frame), 1))]
-    if mixed.any():
-        words = text.loc[:, mixed].astype(str)
-        refuse_size(f"{source}, encoded one-hot,", 8 * len(words) * int(words.nunique().sum()))
-        parts.insert(0, OneHotEncoder(sparse_output=False).fit_transform(words))
-    if varies.any():
-        parts.insert(0, StandardScaler().fit_transform(numbers[:, varies]))
-    said = (
-        f"table: {int(varies.sum()):,} columns standardised, {int(mixed.sum()):,} encoded one-hot, "
-        "constant added"
-    )
-    notes = (f"constant columns left out: {_some(constant)}",) if constant else ()
-    return np.hstack(parts), said, notes
-
-
-def _some(names: list[Any]) -> str:
-    more = f" and {len(names) - 12:,} more" if len(names) > 12 else ""
-    return ", ".join(map(str, names[:12])) + more
-
-
-def _numbers(frame: pd.DataFrame, source: str) -> NDArray[Any]:
-    """Numeric columns as one array; infinite values are refused by row and column."""
-    values = frame.to_numpy()
-    if values.dtype.kind not in "buif":
-        values = frame.to_numpy(np.float64)
-    if values.dtype.kind == "c":
-        raise DataError(f"{source} holds complex numbers. Expected real ones.")
-    if values.dtype.kind == "f":
-        _refuse_cells(~np.isfinite(values), frame, source)
-    return values
-
-
-def _refuse_missing(frame: pd.DataFrame, source: str) -> None:
-    _refuse_cells(frame.isna().to_numpy(), frame, source)
-
-
-def _refuse_cells(wrong: NDArray[np.bool_], frame: pd.DataFrame, source: str) -> None:
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(
-            f"{source}: row {row} (counted from 0), column {frame.columns[column]!r} holds "
-            f"{frame.iloc[row, column]}, and {int(wrong.sum()) - 1:,} more cells are like it. "
-            "Fill or remove such values first."
-        )
-
-
-def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
-    import pandas as pd
-
-    if pd.api.types.infer_dtype(column) in _TIMES:
-        raise DataError(
-            f"{source}: column {name!r} holds dates or times. Turn it into numbers or remove it."
-        )
-    if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in column.head(100)):
-        raise DataError(
-            f"{source}: column {name!r} holds lists. Give them as an array, or the table as one of "
-            "pyarrow with one column of lists."
-        )
-    words = column.astype(str)
-    numbers = pd.to_numeric(words, errors="coerce").notna().to_numpy()
-    if numbers.mean() > 0.5:  # a typing error would make categories of all numbers
-        row = int(np.argmin(numbers))
-        raise DataError(
-            f"{source}: column {name!r} holds numbers, but row {row} (counted from 0) has "
-            f"{column.iloc[row]!r}. Correct such values or remove the column."
-        )
-    count = words.nunique()
-    if count > MOST_CATEGORIES:
-        raise DataError(
-            f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
-            f"Remove it, or name the rows by it: --id-column {name}"
-        )

@@ -1,0 +1,256 @@
+"""How the columns of a table become numbers.
+
+=========  ===================================================================================
+kind       what becomes of it (``preprocess="table"``)
+=========  ===================================================================================
+number     standardised to mean 0 and deviation 1; booleans are 0 and 1
+date       time passed (a standardised number); and the time of the year, of the week and of the
+           day as points on circles, each if the dates span as much
+category   one-hot, a column of its own for missing values; with more than `MOST_CATEGORIES`
+           values, hashed to `HASHED` columns
+=========  ===================================================================================
+
+Missing numbers and dates become the median, and a column more says where they were missing. At the
+end a column of ones is added: without it, scaling rows to unit norm would discard the magnitude of
+rows with few columns. Constant columns are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.bounded import refuse_size
+from cgscore.errors import DataError
+from cgscore.kernel import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_CATEGORIES = 1000  # of a column that is encoded one-hot
+HASHED = 256  # columns of one that has more
+UNIQUE = 0.5  # share of different texts from which on a column is no category at all
+_SPANS = {"timedelta64", "timedelta", "time", "period"}
+_DATES = {"datetime64", "datetime", "date"}
+_CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
+
+
+def encode(
+    frame: pd.DataFrame, source: str, *, preprocess: bool
+) -> tuple[NDArray[Any], str, tuple[str, ...]]:
+    """The columns of a frame as numbers, what was done to them, and what should be known.
+
+    Raises
+    ------
+    DataError
+        Infinite numbers, numbers with some text among them, text that is not a category; without
+        preprocessing everything that is not a number.
+    """
+    if not frame.shape[1]:
+        raise DataError(f"{source} has no columns besides the labels.")
+    if not preprocess:
+        return _plain(frame, source), "none", ()
+    frame = frame.reset_index(drop=True)
+    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]  # names may repeat
+    kinds = [_kind(column, source) for column in columns]
+    of = {
+        kind: [column for column, one in zip(columns, kinds, strict=True) if one == kind]
+        for kind in ("number", "date", "category")
+    }
+    hashed = [column for column in of["category"] if column.nunique() > MOST_CATEGORIES]
+    counts = [column.nunique() + 1 for column in of["category"]]
+    size = sum(min(count, HASHED) if count > MOST_CATEGORIES else count for count in counts)
+    refuse_size(f"{source}, encoded one-hot,", 8 * len(frame) * size)
+    encoded = [
+        *_numbers(of["number"], source),
+        *(_date(column) for column in of["date"]),
+        *(
+            (_hashed if column.nunique() > MOST_CATEGORIES else _one_hot)(column)
+            for column in of["category"]
+        ),
+    ]
+    names = [column.name for kind in of.values() for column in kind]
+    parts = [part[:, (part != part[:1]).any(axis=0)] for part in encoded]
+    constant = [name for name, part in zip(names, parts, strict=True) if not part.shape[1]]
+    filled = [c.name for c in (*of["number"], *of["date"]) if c.isna().any()]
+    notes = {
+        f"hashed to {HASHED} columns each, having very many values": [c.name for c in hashed],
+        "missing values replaced by the median, and marked": filled,
+        "constant columns left out": constant,
+    }
+    said = f"table: {_varying(of['number'], constant)} columns standardised, "
+    said += f"{_varying(of['category'], constant) - len(hashed)} encoded one-hot"
+    said += f", {_varying(of['date'], constant)} dates" if of["date"] else ""
+    said += f", {len(hashed)} hashed" if hashed else ""
+    return (
+        np.hstack([*parts, np.ones((len(frame), 1))]),
+        f"{said}, constant added",
+        tuple(f"{text}: {some(names)}" for text, names in notes.items() if names),
+    )
+
+
+def _varying(columns: list[pd.Series[Any]], constant: list[Any]) -> int:
+    return sum(column.name not in constant for column in columns)
+
+
+def some(names: Iterable[Any]) -> str:
+    """The first of some names, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - 12:,} more" if len(listed) > 12 else ""
+    return ", ".join(map(str, listed[:12])) + more
+
+
+def _kind(column: pd.Series[Any], source: str) -> str:
+    import pandas as pd
+
+    name = column.name
+    if pd.api.types.is_complex_dtype(column.dtype):
+        raise DataError(f"{source} holds complex numbers. Expected real ones.")
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return "number"
+    seen = column.dropna()
+    inferred = pd.api.types.infer_dtype(seen) if len(seen) else "empty"
+    if inferred in _DATES or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if inferred in _SPANS:
+        raise DataError(
+            f"{source}: column {name!r} holds spans of time. Turn it into numbers or remove it."
+        )
+    if inferred == "boolean":
+        return "number"
+    _refuse_unusable(seen, name, source)
+    return "category"
+
+
+def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
+    import pandas as pd
+
+    if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in column.head(100)):
+        raise DataError(
+            f"{source}: column {name!r} holds lists. Give them as an array, or the table as one of "
+            "pyarrow with one column of lists."
+        )
+    words = column.astype(str)
+    numbers = pd.to_numeric(words, errors="coerce").notna().to_numpy()
+    if len(numbers) and numbers.mean() > 0.5:  # a typing error would make categories of all numbers
+        row = int(column.index[int(np.argmin(numbers))])
+        raise DataError(
+            f"{source}: column {name!r} holds numbers, but row {row} (counted from 0) has "
+            f"{column.loc[row]!r}. Correct such values or remove the column."
+        )
+    count = words.nunique()
+    if count > MOST_CATEGORIES and count > UNIQUE * len(column):
+        raise DataError(
+            f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
+            f"Remove it, or name the rows by it: --id-column {name}"
+        )
+
+
+def _numbers(columns: list[pd.Series[Any]], source: str) -> list[Array]:
+    """Standardised columns, each with one more for missing values if it has any."""
+    if not columns:
+        return []
+    values = np.column_stack([_floats(column) for column in columns])
+    for wrong, column in zip(np.isinf(values).T, columns, strict=True):
+        refuse_cells(wrong[:, None], column.to_frame(), source)
+    missing = np.isnan(values)
+    filled = _filled(values)
+    return [
+        np.column_stack([filled[:, i], *([_scaled(missing[:, i])] if missing[:, i].any() else [])])
+        for i in range(len(columns))
+    ]
+
+
+def _floats(column: pd.Series[Any]) -> Array:
+    """Numbers and booleans, NaN where they are missing."""
+    if column.dtype.kind in "buif":
+        return column.to_numpy(np.float64)
+    return np.asarray(column.astype(object).where(column.notna(), np.nan), np.float64)
+
+
+def _filled(values: Array) -> Array:
+    """Columns with the median for what is missing, standardised."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import StandardScaler
+
+    whole = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
+    scaled: Array = StandardScaler().fit_transform(whole)
+    return scaled
+
+
+def _scaled(values: NDArray[Any]) -> Array:
+    return _filled(values.astype(np.float64)[:, None])[:, 0]
+
+
+def _date(column: pd.Series[Any]) -> Array:
+    """Time passed, and where it is in the year, the week and the day."""
+    import pandas as pd
+
+    moments = pd.to_datetime(column, utc=True)
+    missing = moments.isna().to_numpy()
+    if missing.all():
+        return np.zeros((len(column), 1))
+    epoch = pd.Timestamp("1970-01-01", tz="UTC")
+    days = np.array((moments - epoch) / pd.Timedelta(days=1), np.float64)
+    days[missing] = np.median(days[~missing])
+    parts = [_scaled(days), *([_scaled(missing)] if missing.any() else [])]
+    for name, length in _CIRCLES.items():
+        # dates without times are all at the same time of day
+        if np.ptp(days) >= length and not (name == "day" and np.ptp(days % 1) == 0):
+            angle = 2 * np.pi * days / length
+            parts += [np.sin(angle), np.cos(angle)]
+    return np.column_stack(parts)
+
+
+def _one_hot(column: pd.Series[Any]) -> Array:
+    from sklearn.preprocessing import OneHotEncoder
+
+    words = column.astype(object).where(column.notna(), None)
+    texts = np.array([[None if word is None else str(word)] for word in words], dtype=object)
+    found: Array = OneHotEncoder(sparse_output=False).fit_transform(texts)
+    return found
+
+
+def _hashed(column: pd.Series[Any]) -> Array:
+    from sklearn.feature_extraction import FeatureHasher
+
+    words = column.astype(str).where(column.notna(), "")
+    hasher = FeatureHasher(HASHED, input_type="string")
+    found: Array = hasher.transform([[word] for word in words]).toarray()
+    return found
+
+
+def _plain(frame: pd.DataFrame, source: str) -> NDArray[Any]:
+    """Numeric columns as one array."""
+    import pandas as pd
+
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+    text = [name for name, number in zip(frame, numeric, strict=True) if not number]
+    if text:
+        raise DataError(
+            f"{source}: column {text[0]!r} holds text. Expected numbers; "
+            'preprocess="table" encodes text columns.'
+        )
+    refuse_cells(frame.isna().to_numpy(), frame, source)
+    values = frame.to_numpy()
+    if values.dtype.kind not in "buif":
+        values = frame.to_numpy(np.float64)
+    if values.dtype.kind == "c":
+        raise DataError(f"{source} holds complex numbers. Expected real ones.")
+    if values.dtype.kind == "f":
+        refuse_cells(~np.isfinite(values), frame, source)
+    return values
+
+
+def refuse_cells(wrong: NDArray[np.bool_], frame: pd.DataFrame, source: str) -> None:
+    """Name the first of the cells that cannot be used."""
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"{source}: row {row} (counted from 0), column {frame.columns[column]!r} holds "
+            f"{frame.iloc[row, column]}, and {int(wrong.sum()) - 1:,} more cells are like it. "
+            "Fill or remove such values first."
+        )
