@@ -37,7 +37,7 @@ print("as expected with numpy", np.__version__)
 
 
 def test_valuation_result() -> None:
-    if not PYTHON.exists():
+    if not (ROOT / ".venv-pydvl" / ".ready").exists():
         pytest.skip("there is no environment with pyDVL: make .venv-pydvl/.ready")
     done = subprocess.run([PYTHON, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
