@@ -66,8 +66,8 @@ def test_imports_go_one_way() -> None:
         {"troubles"},
         {"labels", "duplicates"},
         {"solvers"},
-        {"data", "selection", "windows"},
-        {"linked", "result"},
+        {"data", "selection", "best_window"},
+        {"image_links", "result"},
         {"filtered"},
         {"prepared"},
         {"averaged", "factored", "iterated", "why"},
@@ -108,10 +108,12 @@ def test_only_lazy_imports_of_optional_packages() -> None:
 
 def test_examples_in_docstrings() -> None:
     from cgscore import api
+    from cgscore.adapters import sklearn
 
-    result = doctest.testmod(api)
-    assert result.attempted
-    assert not result.failed
+    for module in (api, sklearn):
+        result = doctest.testmod(module)
+        assert result.attempted
+        assert not result.failed
 
 
 def test_real_data_of_many_classes(real_data: Path) -> None:

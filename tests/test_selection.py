@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgscore
+from cgscore.best_window import offsets, predicted_by_windows
 from cgscore.errors import OptionError
 from cgscore.kernel import unit_rows
 from cgscore.scores import class_targets
 from cgscore.selection import ORDERS, class_quotas, quotas, select
-from cgscore.windows import offsets, predicted_by_windows
 from tests.command import invoke
 
 

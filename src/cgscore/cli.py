@@ -568,7 +568,7 @@ def prune(
     print_kept(console, scores, kept, order, by, values)
     if chosen and offset is not None:
         console.print(
-            f"  window   {offset:.0%} to {offset + keep:.0%} of the order: kernel regression on it "
+            f"  window   starts at {offset:.0%} of the order: kernel regression on it "
             f"reaches {chosen[offset]:.1%} (others: {min(chosen.values()):.1%} and more)"
         )
     if hint:
@@ -693,7 +693,7 @@ def review(
             _write_table(found, output)
             written[str(output)] = f"{len(found):,} rows"
     if folder is not None and dataset is not None:
-        from cgscore.linked import new_folder
+        from cgscore.image_links import new_folder
 
         labels_now = going.labels()["label"].tolist()
         count = new_folder(dataset, range(len(dataset)), labels_now, folder, copy=copies)

@@ -25,7 +25,7 @@ from cgscore.data.arrays import archive_arrays
 from cgscore.data.arrow import is_saved_dataset, split_folder
 from cgscore.data.delimited import raw_records
 from cgscore.errors import OptionError
-from cgscore.linked import new_folder, refuse_folder
+from cgscore.image_links import new_folder, refuse_folder
 from cgscore.result import replace_file
 from cgscore.selection import as_positions
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore import __version__
+from cgscore.best_window import predicted_by_windows
 from cgscore.data import Dataset, read
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
@@ -32,7 +33,6 @@ from cgscore.scores import (
 )
 from cgscore.selection import check_selection, select
 from cgscore.troubles import issue_table
-from cgscore.windows import predicted_by_windows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +172,7 @@ class Scores:
             label is right), or one number for each example.
         offset : float, optional
             Where the window starts. By default where kernel regression on the window predicts the
-            labels of all examples best (`cgscore.windows`); this needs the data.
+            labels of all examples best (`cgscore.best_window`); this needs the data.
         drop_issues : bool
             Remove suspected label errors first, whatever `fraction` is: with 1.0 only these go.
         seed : int
@@ -184,18 +184,10 @@ class Scores:
             As for `score`, of choosing a window.
         """
         check_selection(fraction, order, offset, seed)
-        if order == "window" and offset is None:
-            found = self.windows(
-                fraction,
-                per_class,
-                by=by,
-                drop_issues=drop_issues,
-                seed=seed,
-                data=data,
-                progress=progress,
-            )
-            offset = max(found, key=lambda one: found[one])
         pool, choose = self._choice(fraction, order, per_class, by, drop_issues, seed)
+        if order == "window" and offset is None:
+            found = self._predicted_by_windows(fraction, pool, choose, seed, data, progress)
+            offset = max(found, key=lambda one: found[one])
         return pool[choose(offset or 0.0)]
 
     def windows(
@@ -216,6 +208,17 @@ class Scores:
         """
         check_selection(fraction, "window", None, seed)
         pool, choose = self._choice(fraction, "window", per_class, by, drop_issues, seed)
+        return self._predicted_by_windows(fraction, pool, choose, seed, data, progress)
+
+    def _predicted_by_windows(
+        self,
+        fraction: float,
+        pool: NDArray[np.intp],
+        choose: Callable[[float], NDArray[np.intp]],
+        seed: int,
+        data: Any,
+        progress: bool | Listener | None,
+    ) -> dict[float, float]:
         labels = as_labels(self.table["given_label"].to_numpy(), len(self), self.meta["task"])
         return predicted_by_windows(
             unit_rows(self.data(data).X)[pool],

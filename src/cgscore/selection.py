@@ -17,7 +17,7 @@ order           what stays
 Single scores say what an example is worth beside all others. When most examples go, those that were
 worth little because others were like them go together, and nobody is left to stand for them: then
 windows and strata are better than either end. Where the window should start is found by kernel
-regression (`windows.py`).
+regression (`best_window.py`).
 
 Ties are in the order of the input, draws follow from the seed.
 """

@@ -105,7 +105,7 @@ class CGScoreIssueManager(IssueManager):  # type: ignore[misc]
         self.info = self.collect_info(scores, found)
 
     def collect_info(self, scores: Scores, found: pd.DataFrame) -> dict[str, Any]:
-        """What `Datalab.get_info` and `get_issues` tell beside verdicts."""
+        """What `Datalab.get_info` tells beside verdicts."""
         return {
             "estimated_wrong": found.attrs["estimated_wrong"],
             "interval": found.attrs["interval"],

@@ -6,7 +6,7 @@ for those of the window what it would predict without them, ``Y_S - A / d``. Fit
 right for whatever is kept, wrong labels too. The candidate that predicts most labels wins.
 
 At most `FITTED` examples of a window are fitted and `JUDGED` of all are predicted, drawn at random.
-The ridge is the one of the least leave-one-out error on those examples (`solvers/ridge.py`).
+The ridge is the one of the least leave-one-out error on a sample of all (`solvers/ridge.py`).
 Cost of a candidate: ``m^3 + 2 m n (p + k)`` flops with these m and n.
 """
 
@@ -75,9 +75,9 @@ def _predicted(rows: UnitRows, Y: Array, kept: Index, judged: Index, ridge: floa
     factor, status = dpotrf(H, lower=1, overwrite_a=1)
     if status:
         raise SingularKernelError(f"The kernel of a window cannot be factorised with {ridge=:g}.")
-    A, _ = dpotrs(factor, Y[kept], lower=1)
+    A, solved = dpotrs(factor, Y[kept], lower=1)
     inverse, status = dpotri(factor, lower=1, overwrite_c=1)
-    if status:
+    if solved or status:
         raise SingularKernelError(f"The kernel of a window cannot be inverted with {ridge=:g}.")
     F: Array = gram_block(rows[judged], rows[kept]) @ A
     place = np.searchsorted(kept, judged)
