@@ -30,7 +30,8 @@ from subsample import standardised
 import cgscore
 
 RUNS = 2
-RATIO = {"Fashion-MNIST": 3, "CIFAR-10": 4}
+#: What the paper says, and 1:1, with which its counts for CIFAR-10 agree.
+RATIOS = {"Fashion-MNIST": (3,), "CIFAR-10": (4, 1)}
 #: Positive among the wrong, positive among the right, wrong among the top 20 %.
 PAPER = {"Fashion-MNIST": (11_796, 3_462, 10_776), "CIFAR-10": (7_146, 8_331, 5_619)}
 
@@ -41,36 +42,34 @@ def counts(name: str, seed: int, checkpoint: Path | None) -> dict[str, Any]:
     inputs: Any = standardised(X, X) if name == "CIFAR-10" else X
     given = noisy(X, y, "20 % uniform", seed)
     wrong = given != y
+    rows: dict[str, Any] = {"paper, positive partial score": (*PAPER[name], None)}
+    for ratio in RATIOS[name]:
+        start = time.perf_counter()
+        kept = None if checkpoint is None else checkpoint / f"{name}-{ratio}"
+        scores = cgscore.score(
+            inputs, given, method="subsample", ratio=ratio, runs=RUNS, checkpoint=kept
+        )
+        partial = scores.table["partial"].to_numpy()
+        seconds = time.perf_counter() - start
+        positive = partial > 0
+        top = np.argsort(-partial, kind="stable")[: int(wrong.sum())]
+        found = (positive & wrong).sum(), (positive & ~wrong).sum(), wrong[top].sum()
+        rows[f"its estimator, 1:{ratio}, {RUNS} runs"] = (*map(int, found), seconds)
     start = time.perf_counter()
-    kept = None if checkpoint is None else checkpoint / name
-    scores = cgscore.score(
-        inputs, given, method="subsample", ratio=RATIO[name], runs=RUNS, checkpoint=kept
-    )
-    partial = scores.table["partial"].to_numpy()
-    paper_seconds = time.perf_counter() - start
-    positive = partial > 0
-    top = np.argsort(-partial, kind="stable")[: int(wrong.sum())]
-    theirs = (positive & wrong).sum(), (positive & ~wrong).sum(), wrong[top].sum()
-    start = time.perf_counter()
-    found = cgscore.score(inputs, given, ridge="auto", method="iterative").label_issues()
+    table = cgscore.score(inputs, given, ridge="auto", method="iterative").label_issues()
     our_seconds = time.perf_counter() - start
-    flag = found["is_label_issue"].to_numpy()
-    best = np.argsort(found["label_score"].to_numpy(), kind="stable")[: int(wrong.sum())]
+    flag = table["is_label_issue"].to_numpy()
+    best = np.argsort(table["label_score"].to_numpy(), kind="stable")[: int(wrong.sum())]
     ours = (flag & wrong).sum(), (flag & ~wrong).sum(), wrong[best].sum()
-    rows = {
-        "paper, positive partial score": (*PAPER[name], None),
-        f"ours, its estimator, {RUNS} runs": (*map(int, theirs), paper_seconds),
-        "ours, label_issues()": (*map(int, ours), our_seconds),
-    }
+    rows["ours, label_issues()"] = (*map(int, ours), our_seconds)
     names = ("flagged_wrong", "flagged_right", "wrong_among_top", "seconds")
     return {
         "data": name,
         "examples": len(y),
-        "ratio": RATIO[name],
         "runs": RUNS,
         "seed": seed,
         "wrong": int(wrong.sum()),
-        "estimated_wrong": found.attrs["estimated_wrong"],
+        "estimated_wrong": table.attrs["estimated_wrong"],
         "rows": {title: dict(zip(names, row, strict=True)) for title, row in rows.items()},
     }
 
@@ -78,7 +77,7 @@ def counts(name: str, seed: int, checkpoint: Path | None) -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """The paper's counts, ours with its estimator, and our decision."""
     name, n, wrong, seed = (found[key] for key in ("data", "examples", "wrong", "seed"))
-    print(f"{name}, {n:,} examples, {wrong:,} wrong labels, 1:{found['ratio']}, seed {seed}")
+    print(f"{name}, {n:,} examples, {wrong:,} wrong labels, seed {seed}")
     print(f"{'flagged':<34}{'wrong':>9}{'right':>9}{'wrong among top':>17}{'seconds':>9}")
     for title, row in found["rows"].items():
         spent = "" if row["seconds"] is None else f"{row['seconds']:.0f}"
@@ -92,7 +91,7 @@ def show(found: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--data", nargs="+", default=list(RATIO), choices=list(RATIO))
+    parser.add_argument("--data", nargs="+", default=list(RATIOS), choices=list(RATIOS))
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--checkpoint", type=Path, help="folder that keeps finished parts")
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")

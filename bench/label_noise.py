@@ -29,13 +29,14 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from iterative import load as load_whole
 from iterative import sample
-from noise import KINDS, noisy
+from noise import RATES, noisy
 
 import cgscore
 from cgscore.errors import CGScoreWarning
@@ -45,6 +46,7 @@ from cgscore.solvers.ridge import least_error, sampled
 
 SIZE = 8000
 DETECTORS = {"CG (paper)": "cg", "partial (paper)": "partial", "sign rule (paper)": "sign"}
+KINDS = [kind for kind in RATES if kind != "10 % uniform"]  # that one is for small tables
 WHOLE = ("20 % uniform", "30 % to one other class")  # noises for all 60,000
 METRICS = ("auroc", "average_precision", "precision_at_count", "f1", "suggestion", "seconds")
 
@@ -167,22 +169,31 @@ def peers(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
 
 
 def run(name: str, seeds: list[int], who: str) -> list[Any]:
-    """Cells of one data set, "ours" or "peers": means over seeds, and their deviations."""
+    """Cells of one data set, "ours" or "peers"."""
     X, y = load(name)
-    whole = name == "fashion-whole"
-    cases = [(kind, seed) for kind in (WHOLE if whole else KINDS) for seed in seeds]
-    if whole:
-        cases = [(kind, seed) for kind, seed in cases if seed == seeds[0]]
-    Z = [noisy(X, y, kind, seed) for kind, seed in cases]
-    method = peers if who == "peers" else ours_whole if whole else ours
-    results = method(X, y, Z)
+    if name != "fashion-whole":
+        return measured(name, X, y, KINDS, seeds, ours if who == "ours" else peers)
+    return measured(name, X, y, WHOLE, seeds[:1], ours_whole if who == "ours" else peers)
+
+
+def measured(
+    name: str,
+    X: Any,
+    y: Any,
+    kinds: Sequence[str],
+    seeds: Sequence[int],
+    method: Callable[[Any, Any, list[Any]], dict[str, list[Any]]],
+) -> list[Any]:
+    """Cells of a method on one data set: means over seeds, and their deviations."""
+    cases = [(kind, seed) for kind in kinds for seed in seeds]
+    results = method(X, y, [noisy(X, y, kind, seed) for kind, seed in cases])
     cells = []
-    for kind in dict.fromkeys(kind for kind, _ in cases):
+    for kind in kinds:
         mine = [i for i, (other, _) in enumerate(cases) if other == kind]
         for title, values in results.items():
             each = {m: [values[i][m] for i in mine] for m in METRICS}
             cell = {"data": name, "examples": len(y), "noise": kind, "method": title}
-            cell |= {"seeds": [seed for other, seed in cases if other == kind]}
+            cell |= {"seeds": list(seeds)}
             cell |= {m: _number(np.mean(each[m])) for m in METRICS}
             cells.append(cell | {"deviation": {m: _number(np.std(each[m])) for m in METRICS}})
     return cells
@@ -255,7 +266,7 @@ def plot(cells: list[Any], path: Path) -> None:
 
     names = list(dict.fromkeys(cell["data"] for cell in cells))
     methods = list(dict.fromkeys(cell["method"] for cell in cells))
-    noises = list(KINDS)
+    noises = KINDS
     shown = {"auroc": "AUROC", "average_precision": "average precision", "f1": "F1 of the decision"}
     figure, panels = plt.subplots(
         len(shown), len(names), figsize=(3.4 * len(names), 8), squeeze=False, sharey="row"
@@ -322,7 +333,7 @@ def main() -> None:
         kept = [cell for cell in cells if (cell["data"], cell["method"]) not in new]
         cells = sorted(
             [*found, *kept] if whose == "ours" else [*kept, *found],
-            key=lambda cell: (names.index(cell["data"]), [*KINDS].index(cell["noise"])),
+            key=lambda cell: (names.index(cell["data"]), KINDS.index(cell["noise"])),
         )
         if asked.output:  # after every part: each takes long
             document = {"version": cgscore.__version__, "cells": cells}

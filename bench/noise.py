@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 #: Name of a noise -> share of every class whose label is wrong.
-KINDS = {
+RATES = {
     "5 % uniform": 0.05,
     "20 % uniform": 0.2,
     "30 % to one other class": 0.3,
     "20 % feature-dependent": 0.2,
     "50 % uniform": 0.5,
+    "10 % uniform": 0.1,
 }
 
 
@@ -23,12 +24,12 @@ def noisy(X: Any, y: Any, kind: str, seed: int) -> Any:
     a probability that falls by e for every standard deviation of the difference between the squared
     distances to the nearest other class mean and to their own; they get that class's label.
     """
-    rng = np.random.default_rng([seed, list(KINDS).index(kind)])
+    rng = np.random.default_rng([seed, list(RATES).index(kind)])
     k, wrong = int(y.max()) + 1, y.copy()
     other, gap = _nearest_other(X, y, k) if "feature" in kind else (None, None)
     for c in range(k):
         mine = np.flatnonzero(y == c)
-        count = round(KINDS[kind] * len(mine))
+        count = round(RATES[kind] * len(mine))
         if other is not None and gap is not None:
             chance = np.exp(-(gap[mine] - gap[mine].min()) / gap[mine].std())
             chosen = rng.choice(mine, count, replace=False, p=chance / chance.sum())

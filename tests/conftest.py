@@ -23,6 +23,15 @@ ROOT = Path(__file__).parents[1]
 REAL_DATA = Path(os.environ.get("CGSCORE_DATA", ROOT.parent / "shared" / "data"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Features are kept in a folder of the tests' own."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["CGSCORE_CACHE"] = str(folder)
+    yield folder
+    del os.environ["CGSCORE_CACHE"]
+
+
 @pytest.fixture
 def real_data() -> Path:
     """The folder of large real datasets; without it the test is skipped, under CI it fails."""

@@ -65,7 +65,7 @@ def test_imports_go_one_way() -> None:
         {"issues"},
         {"troubles"},
         {"labels", "duplicates"},
-        {"solvers"},
+        {"solvers", "features"},
         {"data", "selection", "best_window"},
         {"image_links", "result"},
         {"filtered"},

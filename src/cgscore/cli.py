@@ -6,11 +6,14 @@ mistake in the input or the call, 1 a fault of ours, 130 interrupted.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import io
 import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,35 +71,79 @@ SourceArgument = Annotated[
         "of images, IDX files, CIFAR batches, a saved Hugging Face dataset), or sklearn:digits."
     ),
 ]
-LabelsOption = Annotated[
+#: How a source is read: what `cgscore.read` takes, with the type and default of each flag.
+READING: dict[str, tuple[Any, Any]] = {
+    "labels": (
+        Annotated[
+            str | None,
+            typer.Option(help="File with the labels: .npy, or text with one label a line."),
+        ],
+        None,
+    ),
+    "label_column": (
+        Annotated[
+            str | None, typer.Option(help="Column of a table with the labels [label or target].")
+        ],
+        None,
+    ),
+    "image_column": (
+        Annotated[str | None, typer.Option(help="Column of a table with encoded images.")],
+        None,
+    ),
+    "text_column": (
+        Annotated[
+            str | None,
+            typer.Option(help="Column of a table with the texts [found by how it looks]."),
+        ],
+        None,
+    ),
+    "id_column": (
+        Annotated[str | None, typer.Option(help="Column of a table that names the rows [id].")],
+        None,
+    ),
+    "split": (
+        Annotated[str | None, typer.Option(help="Part to read where there are several [train].")],
+        None,
+    ),
+    "resize": (
+        Annotated[str | None, typer.Option(help="Bring images to one size: 32 or 64x48.")],
+        None,
+    ),
+    "skip_bad": (
+        Annotated[bool, typer.Option("--skip-bad", help="Leave unreadable images out and go on.")],
+        False,
+    ),
+    "preprocess": (
+        Annotated[
+            str,
+            typer.Option(
+                help="auto, none, or table: standardise, encode text one-hot, add a constant "
+                "column.",
+            ),
+        ],
+        "auto",
+    ),
+    "encoder": (
+        Annotated[
+            str | None,
+            typer.Option(
+                help="What makes features: efficientnet-lite0 of images, minilm or tfidf of "
+                "texts, auto, transformers:NAME-OR-FOLDER, MODULE:FUNCTION, or a .npz file.",
+            ),
+        ],
+        None,
+    ),
+    "scaling": (
+        Annotated[
+            str, typer.Option(help="Of all features together: none, centre, standardise, whiten.")
+        ],
+        "none",
+    ),
+}
+EncoderOption = Annotated[
     str | None,
-    typer.Option("--labels", help="File with the labels: .npy, or text with one label a line."),
-]
-LabelColumnOption = Annotated[
-    str | None,
-    typer.Option("--label-column", help="Column of a table with the labels [label or target]."),
-]
-ImageColumnOption = Annotated[
-    str | None,
-    typer.Option("--image-column", help="Column of a table with encoded images."),
-]
-SplitOption = Annotated[
-    str | None, typer.Option("--split", help="Part to read where there are several [train].")
-]
-ResizeOption = Annotated[
-    str | None, typer.Option("--resize", help="Bring images to one size: 32 or 64x48.")
-]
-SkipBadOption = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave unreadable images out and go on.")
-]
-IdColumnOption = Annotated[
-    str | None, typer.Option("--id-column", help="Column of a table that names the rows [id].")
-]
-PreprocessOption = Annotated[
-    str,
     typer.Option(
-        "--preprocess",
-        help="auto, none, or table: standardise, encode text one-hot, add a constant column.",
+        "--encoder", help="The one of the result, said again if it is MODULE:FUNCTION or a hub's."
     ),
 ]
 RatioOption = Annotated[
@@ -116,6 +163,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names may hold what a terminal cannot show
             stream.reconfigure(errors="backslashreplace")
@@ -149,6 +197,40 @@ def _guarded(command: Callable[P, T]) -> Callable[P, T]:
             raise typer.Exit(130) from None
 
     return run
+
+
+def _reading(command: Callable[..., T]) -> Callable[..., T]:
+    """A command that takes every flag of `READING`, and gets them as the dictionary `how`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [one for name, one in signature.parameters.items() if name != "how"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in READING.items()
+    ]
+    all_of_them = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *added)]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> T:
+        how = {name: given.pop(name) for name in READING}
+        _look_here(how["encoder"])
+        with _warnings_aside():  # what they say is in the notes, which are printed
+            return command(**given, how=how)
+
+    run.__signature__ = signature.replace(parameters=all_of_them)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in all_of_them}
+    return run
+
+
+def _look_here(encoder: str | None) -> None:
+    """Let a MODULE of one's own be found in the folder where the command is given.
+
+    It comes last: what lies there, by chance or not, must not take the place of a package.
+    """
+    from cgscore.features.encoders import is_own
+
+    if encoder is not None and is_own(encoder):
+        with contextlib.suppress(OSError):  # the folder is gone
+            sys.path.append(os.getcwd())
 
 
 @contextmanager
@@ -193,20 +275,14 @@ def root(
 
 @app.command()
 @_guarded
+@_reading
 def score(
     source: SourceArgument,
+    how: dict[str, Any],
     output: Annotated[
         Path,
         typer.Option("-o", "--output", help="Where to write: .parquet (whole result) or .csv."),
     ] = Path("scores.parquet"),
-    labels: LabelsOption = None,
-    label_column: LabelColumnOption = None,
-    image_column: ImageColumnOption = None,
-    id_column: IdColumnOption = None,
-    split: SplitOption = None,
-    resize: ResizeOption = None,
-    skip_bad: SkipBadOption = False,
-    preprocess: PreprocessOption = "auto",
     method: Annotated[
         str,
         typer.Option(
@@ -268,22 +344,12 @@ def score(
     import cgscore
     from cgscore.api import check_numbers, check_options
 
-    _refuse_output(output, source, labels)
+    _refuse_output(output, source, how["labels"])
     strength = _ridge(ridge)
     check_options(method=method, ridge=strength, task=task, dtype=dtype, duplicates=duplicates)
     check_numbers(ratio=ratio, runs=runs, seed=seed)
     _refuse_clusters(cluster, scheduler_file, workers)
-    dataset = cgscore.read(
-        source,
-        labels=labels,
-        label_column=label_column,
-        image_column=image_column,
-        id_column=id_column,
-        split=split,
-        resize=resize,
-        skip_bad=skip_bad,
-        preprocess=preprocess,
-    )
+    dataset = cgscore.read(source, device=device, **how)
     console = output_console()
     if not as_json:
         print_source(console, dataset, task)
@@ -353,10 +419,12 @@ def _ridge(text: str) -> float | str:
 
 @app.command()
 @_guarded
+@_reading
 def issues(
     source: Annotated[
         str, typer.Argument(help="A result of `cgscore score`, or a source as for score.")
     ],
+    how: dict[str, Any],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write all verdicts, worst first: .csv or .parquet."),
@@ -384,14 +452,6 @@ def issues(
         typer.Option("--precision", help="Flag as many as keep this share expected to be wrong."),
     ] = None,
     count: Annotated[int, typer.Option("--show", min=0, help="Suspects shown.")] = WORST,
-    labels: LabelsOption = None,
-    label_column: LabelColumnOption = None,
-    image_column: ImageColumnOption = None,
-    id_column: IdColumnOption = None,
-    split: SplitOption = None,
-    resize: ResizeOption = None,
-    skip_bad: SkipBadOption = False,
-    preprocess: PreprocessOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Say which labels are probably wrong, worst first."""
@@ -399,24 +459,21 @@ def issues(
     from cgscore.troubles import check_detector, worst_first
 
     if output is not None:
-        _refuse_output(output, source, labels, data)
+        _refuse_output(output, source, how["labels"], data)
     check_detector(by, expected_noise, precision)
-    how: dict[str, Any] = {
-        "labels": labels,
-        "label_column": label_column,
-        "image_column": image_column,
-        "id_column": id_column,
-        "split": split,
-        "resize": resize,
-        "skip_bad": skip_bad,
-        "preprocess": preprocess,
-    }
     with _warnings_aside():
         if _is_result(source):
+            encoder = how.pop("encoder")  # says that a result's own may be loaded
             _refuse_reading(source, how)
             scores = cgscore.load(source)
+            scores.check_encoder(encoder)
+            if why and encoder is not None:
+                scores.data(data, encoder=encoder)
+                data = None
         else:
             scores = cgscore.score(cgscore.read(source, **how), ridge="auto")
+            for text in scores.meta["notes"]:
+                complain(f"note: {text}")
             for text in scores.meta["warnings"]:
                 complain(f"warning: {text}")
         found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
@@ -431,6 +488,7 @@ def issues(
                 "suspects": len(suspects),
                 **{str(key): value for key, value in found.attrs.items()},
                 "ridge": scores.meta["ridge"],
+                "notes": scores.meta["notes"],
                 "warnings": scores.meta["warnings"],
                 "worst": suspects.head(count).reset_index().to_dict("records"),
                 "why": None if told is None else told.to_dict("records"),
@@ -502,6 +560,7 @@ def prune(
     data: Annotated[
         str | None, typer.Option("--source", help="The scored data [the saved source].")
     ] = None,
+    encoder: EncoderOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="For whatever is drawn.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -511,6 +570,7 @@ def prune(
     from cgscore.selection import check_selection
 
     check_selection(keep, order, offset, seed)
+    _look_here(encoder)
     if filtered is None and copies:
         raise OptionError("--copy is for --data-to, which is not given.")
     if output is None and filtered is not None and mask:
@@ -519,6 +579,7 @@ def prune(
         output = Path("kept.csv")
     with _warnings_aside():
         scores = cgscore.load(result)
+        scores.check_encoder(encoder)
         source = scores.meta["source"]
         inputs = (result, data, source, scores.meta["read_options"].get("labels"))
         if output is not None:
@@ -532,7 +593,7 @@ def prune(
         chosen: dict[float, float] = {}
         dataset = None
         if filtered is not None or (order == "window" and offset is None):
-            dataset = _data(scores, data)
+            dataset = _data(scores, data, encoder)
         if order == "window" and offset is None:
             chosen = scores.windows(keep, not together, data=dataset, **how)
             offset = max(chosen, key=lambda one: chosen[one])
@@ -577,10 +638,10 @@ def prune(
         print(f"Written:  {one_line(name)}, {size}")
 
 
-def _data(scores: Scores, data: str | None) -> Dataset:
+def _data(scores: Scores, data: str | None, encoder: str | None) -> Dataset:
     """The scored data, or the flag that says where they are."""
     try:
-        return scores.data(data)
+        return scores.data(data, encoder=encoder)
     except CGScoreError as error:
         if data is not None:
             raise
@@ -593,7 +654,7 @@ def _write_kept(
     """Positions, ids, labels and scores of what stays, or yes and no for all."""
     import numpy as np
 
-    from cgscore.result import replace_file
+    from cgscore.execution.files import replace_file
 
     stays = np.isin(np.arange(len(scores)), kept)
     if output.suffix.lower() == ".npy":
@@ -612,6 +673,7 @@ def report(
     data: Annotated[
         str | None, typer.Option("--source", help="The scored data [the saved source].")
     ] = None,
+    encoder: EncoderOption = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Suspects shown.")] = 200,
     as_json: JsonOption = False,
 ) -> None:
@@ -619,9 +681,11 @@ def report(
     import cgscore
 
     _refuse_output(output, result, data, kinds=(".html", ".htm"))
+    _look_here(encoder)
     with _warnings_aside():
         scores = cgscore.load(result)
-        notes = scores.report(output, data=data, worst=worst)
+        dataset = None if data is None and encoder is None else scores.data(data, encoder=encoder)
+        notes = scores.report(output, data=dataset, worst=worst)
     for note in notes:
         complain(f"note: {note}")
     address = output.resolve().as_uri()
@@ -638,6 +702,7 @@ def review(
     data: Annotated[
         str | None, typer.Option("--source", help="The scored data [the saved source].")
     ] = None,
+    encoder: EncoderOption = None,
     decisions: Annotated[
         Path | None, typer.Option("--decisions", help="Where decisions are kept [RESULT.review].")
     ] = None,
@@ -665,6 +730,7 @@ def review(
     for output in (labels, changes):
         if output is not None:
             _refuse_output(output, result, data)
+    _look_here(encoder)
     if labels is not None and labels == changes:
         raise OptionError("--labels-to and --changes-to name the same file.")
     if copies and folder is None:
@@ -679,9 +745,9 @@ def review(
         scores = cgscore.load(result)
         dataset = None
         try:
-            dataset = scores.data(data)
+            dataset = scores.data(data, encoder=encoder)
         except CGScoreError as error:
-            if data is not None or folder is not None:
+            if data is not None or folder is not None or encoder is not None:
                 raise
             complain(f"note: pictures and neighbours are left out: {error} Say --source")
         file = decisions or Path(f"{result}.review")
@@ -712,7 +778,7 @@ def review(
 def _refuse_reading(result: str, how: dict[str, Any]) -> None:
     """Say that options of reading have no place beside a saved result."""
     for name, value in how.items():
-        if value not in (None, False, "auto"):
+        if value != READING[name][1]:
             raise OptionError(
                 f"--{name.replace('_', '-')} says how a source is read, and {result} is a saved "
                 "result: it was read when it was scored, and is read so again where --source says."
@@ -733,7 +799,7 @@ def _is_result(path: str) -> bool:
 
 
 def _write_table(table: pd.DataFrame, output: Path) -> None:
-    from cgscore.result import replace_file
+    from cgscore.execution.files import replace_file
 
     table.attrs = {}
     if output.suffix.lower() == ".csv":
@@ -810,7 +876,63 @@ def _client(
 
 @app.command()
 @_guarded
+@_reading
+def features(
+    source: SourceArgument,
+    how: dict[str, Any],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Where to write: .npz with X, y and ids.")
+    ] = Path("features.npz"),
+    device: Annotated[
+        str, typer.Option("--device", help="Where the encoder computes: cpu, cuda, mps.")
+    ] = "cpu",
+    as_json: JsonOption = False,
+) -> None:
+    """Write what an encoder makes of images or texts, to be scored or used elsewhere.
+
+    Without --encoder images are encoded with efficientnet-lite0, and texts with minilm or, if it is
+    not installed, with tfidf.
+    """
+    import numpy as np
+
+    import cgscore
+    from cgscore.execution.machine import show_seconds
+    from cgscore.filtered import write_arrays
+
+    _refuse_output(output, source, how["labels"], how["encoder"], kinds=(".npz",))
+    start = time.perf_counter()
+    dataset = cgscore.read(source, device=device, **{**how, "encoder": how["encoder"] or "auto"})
+    seconds = time.perf_counter() - start
+    console = output_console()
+    written = write_arrays(dataset, np.arange(len(dataset)), output)
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "source": dataset.source,
+                "n": len(dataset),
+                "p": dataset.shape[1],
+                "encoder": dataset.options.get("encoder"),
+                "scaling": dataset.options.get("scaling", "none"),
+                "fingerprint": dataset.fingerprint,
+                "seconds": seconds,
+                "notes": dataset.notes,
+            }
+        )
+        return
+    print_source(console, dataset, "classification")
+    console.print(f"Written:  {one_line(str(output))}, {written}, in {show_seconds(seconds)}")
+    name = shlex.quote(str(output))
+    if dataset.y is None:
+        name += " --labels FILE"
+    console.print(f"Next:     cgscore score {one_line(name)}", soft_wrap=True)
+
+
+@app.command()
+@_guarded
+@_reading
 def info(
+    how: dict[str, Any],
     source: Annotated[str | None, typer.Argument(help="As for score.")] = None,
     simulate: Annotated[
         str | None,
@@ -827,14 +949,6 @@ def info(
     ] = None,
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
-    labels: LabelsOption = None,
-    label_column: LabelColumnOption = None,
-    image_column: ImageColumnOption = None,
-    id_column: IdColumnOption = None,
-    split: SplitOption = None,
-    resize: ResizeOption = None,
-    skip_bad: SkipBadOption = False,
-    preprocess: PreprocessOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Say what the data are and what scoring them would cost here."""
@@ -850,17 +964,7 @@ def info(
     document: dict[str, Any] = {}
     console = output_console()
     if source is not None:
-        dataset = cgscore.read(
-            source,
-            labels=labels,
-            label_column=label_column,
-            image_column=image_column,
-            id_column=id_column,
-            split=split,
-            resize=resize,
-            skip_bad=skip_bad,
-            preprocess=preprocess,
-        )
+        dataset = cgscore.read(source, **how)
         n, p = dataset.shape
         found = inspect(dataset)
         document |= {

@@ -25,8 +25,8 @@ from cgscore.data.arrays import archive_arrays
 from cgscore.data.arrow import is_saved_dataset, split_folder
 from cgscore.data.delimited import raw_records
 from cgscore.errors import OptionError
+from cgscore.execution.files import replace_file
 from cgscore.image_links import new_folder, refuse_folder
-from cgscore.result import replace_file
 from cgscore.selection import as_positions
 
 Index = NDArray[np.intp]
@@ -67,7 +67,7 @@ def write_filtered(dataset: Dataset, kept: ArrayLike, to: str | Path, *, copy: b
         return _images(dataset, positions, to, copy)
     writer = _WRITERS.get((_suffix(source) if source.is_file() else "", _suffix(to)))
     if writer is None or (writer is _npz and _labels_apart(dataset)):
-        return _arrays(dataset, positions, to)
+        return write_arrays(dataset, positions, to)
     _refuse_changed(dataset)
     return writer(dataset, _rows(dataset, positions), to)
 
@@ -178,8 +178,8 @@ def _other(key: str) -> bool:
     return any(word in _OTHER_SPLITS for word in key.lower().replace("-", "_").split("_"))
 
 
-def _arrays(dataset: Dataset, positions: Index, to: Path) -> str:
-    """What `read` made of any source."""
+def write_arrays(dataset: Dataset, positions: Index, to: Path) -> str:
+    """An ``.npz`` file of what `read` made of any source; what was written, in words."""
     parts = {"X": dataset.X[positions], "ids": _plain(dataset.ids[positions])}
     if dataset.y is not None:
         parts["y"] = _plain(dataset.y[positions])

@@ -9,6 +9,7 @@ from typing import Any
 
 from cgscore.data.dataset import Dataset
 from cgscore.errors import MemoryLimitError
+from cgscore.execution.accelerator import usable
 from cgscore.execution.executor import Executor, Holder
 from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
@@ -18,7 +19,6 @@ from cgscore.solvers import iterative
 from cgscore.solvers.blocks import block_bytes
 from cgscore.solvers.checkpoint import Checkpoint, digest_of, identity
 from cgscore.solvers.cost import iterative_cost
-from cgscore.solvers.device import usable
 from cgscore.solvers.nystrom import count as landmark_count
 from cgscore.solvers.spread import spread_bytes
 

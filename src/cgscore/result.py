@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import html
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from cgscore import __version__
 from cgscore.best_window import predicted_by_windows
 from cgscore.data import Dataset, read
+from cgscore.data.sources import OPTIONS
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
+from cgscore.execution.files import replace_file
 from cgscore.execution.machine import show_seconds
 from cgscore.execution.progress import Listener, reporter
+from cgscore.features.encoders import BUILT_IN
 from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.scores import (
@@ -333,8 +334,21 @@ class Scores:
         )
         return extras
 
-    def data(self, data: Any = None) -> Dataset:
+    @property
+    def texts(self) -> Sequence[str] | None:
+        """The examples, where they are texts and at hand: not read from a file for this."""
+        return None if self._dataset is None else self._dataset.texts
+
+    def data(self, data: Any = None, *, encoder: str | None = None) -> Dataset:
         """The scored data: as given, in memory, or read again from the saved source.
+
+        Parameters
+        ----------
+        data : optional
+            The data, or where they are now.
+        encoder : str, optional
+            The encoder they were scored with, to be said again where it is not one that comes with
+            the package: a file must not choose what code is run.
 
         Raises
         ------
@@ -344,8 +358,8 @@ class Scores:
         # without what it remembers, so that data changed in place are noticed
         dataset = None if self._dataset is None else dataclasses.replace(self._dataset)
         if data is not None:
-            path = isinstance(data, str | os.PathLike)
-            dataset = read(data, **(self.meta["read_options"] if path else {}))
+            plain = isinstance(data, Dataset)
+            dataset = read(data, **({} if plain else self._read_options(encoder)))
             if dataset.y is None:
                 dataset = dataset.with_labels(self.table["given_label"].to_numpy())
         if dataset is None:
@@ -355,11 +369,33 @@ class Scores:
                     f"This result was loaded from a file and its source ({source}) is not there. "
                     "Give the scored data: data=..."
                 )
-            dataset = read(source, **self.meta["read_options"])
+            dataset = read(source, **self._read_options(encoder))
         if dataset.fingerprint != self.meta["fingerprint"]:
             raise OptionError("The data are not what was scored: their fingerprint differs.")
         self._dataset = dataset
         return dataset
+
+    def check_encoder(self, encoder: str | None) -> None:
+        """Raise `OptionError` for another encoder than the one of these scores."""
+        saved = self.meta["read_options"].get("encoder")
+        if encoder is not None and encoder != saved:
+            made = "without an encoder" if saved is None else f"with the encoder {saved!r}"
+            raise OptionError(f"encoder={encoder!r}: this result was scored {made}.")
+
+    def _read_options(self, encoder: str | None) -> dict[str, Any]:
+        """How the source was read; code is loaded only by names that the caller has said."""
+        options = self.meta["read_options"]
+        if not isinstance(options, dict) or not set(options) <= set(OPTIONS):
+            raise ResultError("The result does not say how its source is read: it was changed.")
+        self.check_encoder(encoder)
+        saved = options.get("encoder")
+        harmless = saved is None or saved in BUILT_IN or str(saved).lower().endswith(".npz")
+        if not harmless and encoder is None:
+            raise OptionError(
+                f"This result was scored with the encoder {saved!r}, which is loaded only if you "
+                f"name it yourself: encoder={saved!r} (command line: --encoder {saved})"
+            )
+        return dict(options)
 
     def _kernel_times_targets(self, dataset: Dataset) -> tuple[Array, Array]:
         """y_i and (H y)_i with the targets of each example's own class: 2 n^2 (p + k) flops."""
@@ -602,21 +638,3 @@ def _histogram(cg: Array, bars: int = 40, width: int = 320, height: int = 60) ->
         f'<g fill="#4477aa">{drawn}</g>'
         f'<text y="{height + 13}" font-size="11" fill="currentColor">{caption}</text></svg>'
     )
-
-
-def replace_file(path: Path, write: Callable[[Any], object]) -> None:
-    """Write a file beside its final name, then rename it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        raise ResultError(
-            f"{path} cannot be written: {error.strerror or error}. An older file is unchanged."
-        ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()

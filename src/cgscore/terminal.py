@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cgscore.result import Scores
 
 WORST = 10  # suspects shown
-WIDTH = 40  # characters of an id or label shown
+WIDTH = 40  # characters of an id, label or text shown
 
 
 def stop_printing() -> None:
@@ -145,6 +145,8 @@ def print_suspects(
     for name in wanted:
         right = name in ("confidence", "cg")
         drawn.add_column(columns[name], justify="right" if right else "left", no_wrap=True)
+    if scores.texts is not None:
+        drawn.add_column("text", no_wrap=True)
     if told is not None:
         drawn.add_column("like the given / like the suggested (share)", no_wrap=True)
     for label, row in suspects.iterrows():
@@ -154,6 +156,8 @@ def print_suspects(
                 cells.append(f"{row[name]:.0%}" if name == "confidence" else f"{row[name]:.2f}")
             else:
                 cells.append(shown(called.get(row[name], row[name])))
+        if scores.texts is not None:
+            cells.append(shown(scores.texts[row["position"]]))
         if told is not None:
             mine = told[told["position"] == row["position"]]
             sides = [
@@ -177,6 +181,10 @@ def print_source(console: Console, dataset: Dataset, task: str) -> None:
     if dataset.image:
         height, width, *depth = dataset.X.shape[1:]
         what = f"images of {width} x {height} pixels, {'colour' if depth else 'grey'},"
+    elif dataset.texts is not None:
+        what = f"texts, {p:,} numbers each,"
+    elif dataset.drawable:
+        what = f"images, {p:,} numbers each,"
     text = f"{one_line(dataset.source)}   {n:,} {what}"
     if task == "classification" and dataset.y is not None:
         labels, counts = np.unique(dataset.y, return_counts=True)
@@ -185,7 +193,7 @@ def print_source(console: Console, dataset: Dataset, task: str) -> None:
         text += f" in {len(labels):,} classes (smallest: {shown(name)}, {counts[least]:,})"
     console.print(text, soft_wrap=True)
     if dataset.preprocessing != "none":
-        console.print(f"columns   {dataset.preprocessing}", soft_wrap=True)
+        console.print(f"inputs    {dataset.preprocessing}", soft_wrap=True)
     for note in dataset.notes:
         console.print(f"note      {one_line(note)}", soft_wrap=True)
 

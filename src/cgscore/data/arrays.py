@@ -54,11 +54,26 @@ def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
             y = _array(path, archive, _key(path, archive, _LABELS, "labels"))
         ids = _array(path, archive, "ids") if "ids" in archive.files else None
     dataset = in_memory(X, y)
-    if ids is None:
-        return dataset
-    if ids.shape != (len(X),) or len(np.unique(ids)) != len(ids):
-        raise SourceError(f"{path}: 'ids' must be {len(X):,} different names, one per row of X.")
-    return Dataset(dataset.X, dataset.y, ids)
+    _refuse_ids(path, ids, len(X))
+    return dataset if ids is None else Dataset(dataset.X, dataset.y, ids)
+
+
+def _refuse_ids(path: Path, ids: NDArray[Any] | None, n: int) -> None:
+    if ids is not None and (ids.shape != (n,) or len(np.unique(ids)) != n):
+        raise SourceError(f"{path}: 'ids' must be {n:,} different names, one per row of X.")
+
+
+def read_features(path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Inputs ``X`` of an ``.npz`` archive, and the ``ids`` of its rows if it has them."""
+    if not path.is_file():
+        raise SourceError(f"{path}, the features, does not exist.")
+    with _opened(path) as archive:
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
+        X = _array(path, archive, _key(path, archive, _INPUTS, "features"))
+        ids = _array(path, archive, "ids") if "ids" in archive.files else None
+    _refuse_ids(path, ids, len(X))
+    return in_memory(X, None).X, ids
 
 
 def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:

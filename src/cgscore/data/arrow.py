@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.bounded import reading, refuse_size
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import Encoded, decode_all, parse_size, picture, skipped
+from cgscore.data.images import Encoded, decode_all, parse_size, picture, told
 from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame
 from cgscore.errors import DataError, SourceError
 
@@ -223,14 +223,17 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
     label = _label_column(rows, options)
     image = _image_column(rows, options)
-    if image is not None:
+    if options.get("text_column") is not None or options.get("texts"):
+        names = [f.name for f in rows.schema if not (_is_list(f.type) or f.name == image)]
+    elif image is not None:
         return _images(rows, options, image, label, reopen)
-    lists = [f.name for f in rows.schema if _is_list(f.type) and f.name != label]
+    lists = [name for name in names if _is_list(rows.schema.field(name).type) and name != label]
     if len(lists) == 1:
         return _lists(rows, options, lists[0], label)
     size = 8 * rows.count * len(names)
     refuse_size(rows.name, size)
-    whole = pa.Table.from_batches(rows.batches(names), rows.schema)
+    schema = pa.schema([rows.schema.field(name) for name in names])
+    whole = pa.Table.from_batches(rows.batches(names), schema)
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
     inside = {**options, "label_column": label, "labels_inside": True}
     return _named(from_frame(frame, inside, rows.name), rows, label)
@@ -327,6 +330,8 @@ def _images(
         resize=parse_size(options["resize"]),
         skip_bad=options["skip_bad"],
         progress=options["progress"],
+        mixed=options.get("mixed"),
+        most=options.get("most"),
     )
     kept = decoded.kept
     y = None if label is None else _values(rows.column(label))[kept]
@@ -353,7 +358,7 @@ def _images(
         image=True,
         pictures=draw,
         rows=kept if decoded.bad else None,
-        **skipped(decoded.bad, lambda i: f"row {i}"),
+        **told(decoded, lambda i: f"row {i}"),
     )
 
 

@@ -145,7 +145,8 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
     if count > MOST_CATEGORIES and count > UNIQUE * len(column):
         raise DataError(
             f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
-            f"Remove it, or name the rows by it: --id-column {name}"
+            f"Remove it, name the rows by it (--id-column {name}), or read it as text "
+            f"(--text-column {name})."
         )
 
 

@@ -57,6 +57,11 @@ class Dataset:
         The columns of a table before they became numbers, for people to look at.
     rows : (n,) array or None
         The row of the source that each example is, where some were left out.
+    texts : sequence of str or None
+        The examples, where they are texts; X holds what an encoder made of them.
+    made_from : str or None
+        Digest of what X was made from, where an encoder made it: its numbers may differ in the
+        last digits from machine to machine.
     """
 
     X: NDArray[Any]
@@ -73,6 +78,8 @@ class Dataset:
     files: Sequence[Path] | None = field(default=None, compare=False, repr=False)
     frame: pd.DataFrame | None = field(default=None, compare=False, repr=False)
     rows: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
+    texts: Sequence[str] | None = field(default=None, compare=False, repr=False)
+    made_from: str | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -89,7 +96,9 @@ class Dataset:
 
     @cached_property
     def inputs_digest(self) -> str:
-        """SHA-256 of the inputs: number type, shape and values."""
+        """SHA-256 of the inputs: number type, shape and values; or of what they were made from."""
+        if self.made_from is not None:
+            return self.made_from
         digest = hashlib.sha256(f"{self.X.dtype.str}{self.X.shape}".encode())
         step = max(1, _CHUNK // max(1, self.X[:1].nbytes))
         for start in range(0, len(self.X), step):

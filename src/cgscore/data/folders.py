@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, skipped
+from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
 from cgscore.errors import LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
@@ -52,9 +52,11 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         resize=parse_size(options["resize"]),
         skip_bad=options["skip_bad"],
         progress=options["progress"],
+        mixed=options.get("mixed"),
+        most=options.get("most"),
     )
     kept = decoded.kept
-    left_out = skipped(decoded.bad, lambda i: names[i])
+    left_out = told(decoded, lambda i: names[i])
     y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
     return Dataset(
         decoded.pixels,
@@ -63,8 +65,8 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
         image=True,
         pictures=lambda i: picture(paths[kept[i]]),
         files=[paths[i] for i in kept],
-        notes=(*notes, *left_out.get("notes", ())),
-        skipped=left_out.get("skipped", ()),
+        notes=(*notes, *left_out["notes"]),
+        skipped=left_out["skipped"],
     )
 
 

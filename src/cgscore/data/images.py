@@ -15,7 +15,7 @@ import io
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,11 +56,14 @@ class Decoded:
         Their positions among all images.
     bad : dict
         Position -> what was wrong, for the images left out.
+    resized : bool
+        Whether they had different sizes and were brought to one.
     """
 
     pixels: NDArray[Any]
     kept: NDArray[np.intp]
     bad: dict[int, str]
+    resized: bool = False
 
 
 def parse_size(text: str | int | Sequence[int] | None) -> Size | None:
@@ -86,6 +89,8 @@ def decode_all(
     resize: Size | None,
     skip_bad: bool,
     progress: Progress,
+    mixed: int | None = None,
+    most: int | None = None,
 ) -> Decoded:
     """Every image of a dataset as one array.
 
@@ -102,14 +107,28 @@ def decode_all(
         Size to bring every image to.
     skip_bad : bool
         Leave unreadable images out instead of raising.
+    mixed, most : int, optional
+        Pixels a side to which images are brought if they have different sizes, or if one is larger
+        than `most`.
     """
     kind: Kind | None = None
-    for _ in range(3):  # at most grey after deep, then colour after grey
+    resized = False
+    for _ in range(4):  # at most grey after deep, then colour after grey; and other sizes
         try:
-            return _decode_as(chunks(), names, count, kind, resize, skip_bad, progress)
-        except _OtherKind as found:  # noqa: PERF203
-            kind = found.kind
+            limit = None if mixed is None or resize else (most or LARGEST)
+            found = _decode_as(chunks(), names, count, kind, resize, skip_bad, limit, progress)
+            return replace(found, resized=resized)
+        except _OtherKind as other:  # noqa: PERF203
+            kind = other.kind
+        except _MixedSizes as sizes:
+            if mixed is None:
+                raise DataError(str(sizes)) from None
+            resize, resized = (mixed, mixed), True
     raise RuntimeError("the kinds of images do not settle; this is a fault in cgscore")
+
+
+class _MixedSizes(Exception):
+    """Images have different sizes."""
 
 
 class _OtherKind(Exception):
@@ -127,6 +146,7 @@ def _decode_as(
     kind: Kind | None,
     resize: Size | None,
     skip_bad: bool,
+    limit: int | None,
     progress: Progress,
 ) -> Decoded:
     pixels: NDArray[Any] | None = None
@@ -149,6 +169,8 @@ def _decode_as(
                 odd.setdefault(this, position)
                 if size is None:
                     size = this
+                if limit is not None and (this != size or max(this) > limit):
+                    raise _MixedSizes
                 if this != size:
                     continue  # reported with all others below
                 kind = _common(kind, image_kind, first=pixels is None)
@@ -164,7 +186,7 @@ def _decode_as(
             "Leave such images out and go on: --skip-bad (Python: skip_bad=True)"
         )
     if len(sizes) > 1:
-        raise DataError(_mixed(sizes, odd, names))
+        raise _MixedSizes(_mixed(sizes, odd, names))
     if pixels is None or kept == 0:
         raise DataError(f"None of the {count:,} images could be read." if count else "No images.")
     if kept < count:
@@ -336,13 +358,17 @@ def _mixed(sizes: Counter[Size], odd: dict[Size, int], names: Callable[[int], st
     )
 
 
-def skipped(bad: dict[int, str], names: Callable[[int], str]) -> dict[str, Any]:
-    """What `skip_bad` left out, as fields of a `Dataset`: all of it, and a note in words."""
-    if not bad:
-        return {}
+def told(decoded: Decoded, names: Callable[[int], str]) -> dict[str, Any]:
+    """What was left out and what was resized, as fields of a `Dataset`."""
+    bad, notes = decoded.bad, []
+    if bad:
+        notes.append(f"{len(bad):,} unreadable images left out: {_listed(bad, names, 20)}")
+    if decoded.resized:
+        height, width = decoded.pixels.shape[1:3]
+        notes.append(f"large images, or of different sizes: brought to {width} x {height} pixels")
     return {
         "skipped": tuple(f"{names(i)} {problem}" for i, problem in bad.items()),
-        "notes": (f"{len(bad):,} unreadable images left out: {_listed(bad, names, 20)}",),
+        "notes": tuple(notes),
     }
 
 

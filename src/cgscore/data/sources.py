@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 from cgscore.data import arrays, arrow, bundled, cifar, delimited, folders, idx, objects, tables
 from cgscore.data.dataset import Dataset, in_memory
+from cgscore.data.encoded import encoded, reading_for, wanted_encoder
 from cgscore.errors import LabelError, OptionError, SourceError
 from cgscore.execution.progress import Listener, reporter
+from cgscore.features.encoding import check_scaling
 
 Reader = Callable[[Path, dict[str, Any]], Dataset]
 
@@ -33,7 +36,7 @@ _FOLDERS: tuple[tuple[Callable[[Path], bool], Reader], ...] = (
     (lambda folder: True, folders.read_folder),
 )
 
-_TABLE = ("label_column", "id_column", "preprocess")
+_TABLE = ("label_column", "id_column", "text_column", "preprocess")
 _IMAGES = ("resize", "skip_bad")
 _SPLITS = ("split",)
 #: Options besides `labels` that each reader heeds; another one given is a mistake.
@@ -50,6 +53,11 @@ _HEEDS: dict[Reader, tuple[str, ...]] = {
     folders.read_folder: (*_SPLITS, *_IMAGES),
 }
 
+_NAMED = ("label_column", "image_column", "id_column", "text_column", "split", "resize", "skip_bad")
+
+#: Options that are kept with a result, so that its source can be read again.
+OPTIONS = (*_NAMED, "labels", "preprocess", "encoder", "scaling")
+
 PREPROCESS = ("auto", "none", "table")
 
 
@@ -64,6 +72,10 @@ def read(
     resize: str | int | Sequence[int] | None = None,
     skip_bad: bool = False,
     preprocess: str = "auto",
+    encoder: str | os.PathLike[str] | None = None,
+    scaling: str = "none",
+    text_column: str | None = None,
+    device: str = "cpu",
     progress: bool | Listener | None = None,
 ) -> Dataset:
     """A `Dataset` from a path, a named source or an object in memory.
@@ -98,8 +110,21 @@ def read(
         marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
         numbers as they are. ``auto`` is ``table`` for tables (files, data frames that contain their
         label column) and ``none`` for everything else.
+    encoder : str or path, optional
+        What makes the inputs of images, texts or rows: ``pixels`` (images as they are), ``auto``,
+        ``efficientnet-lite0`` for images, ``minilm`` or ``tfidf`` for texts,
+        ``transformers:NAME-OR-FOLDER``, ``MODULE:FUNCTION`` of your own, or an ``.npz`` file of
+        features made before. By default images and numbers stay as they are, and texts get
+        ``minilm`` if it is installed, otherwise ``tfidf``. Features are kept on disk
+        (`cgscore.features.encoding`).
+    scaling : {"none", "centre", "standardise", "whiten"}
+        What is done to the features of all examples together.
+    text_column : str, optional
+        Column of a table that holds the texts; by default found by how its values look.
+    device : str
+        Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
-        Who hears of the decoding of images, as for `cgscore.score`.
+        Who hears of the decoding and encoding, as for `cgscore.score`.
 
     Raises
     ------
@@ -119,10 +144,21 @@ def read(
         "resize": resize,
         "skip_bad": skip_bad,
         "preprocess": preprocess,
+        "text_column": text_column,
     }
+    check_scaling(scaling)
+    encoder = None if encoder is None else os.fspath(encoder)
+    wanted = wanted_encoder(encoder, device)
+    how: dict[str, Any] = {"scaling": scaling, "device": device, "progress": reporter(progress)}
     if isinstance(source, Dataset):
-        return source if labels is None else source.with_labels(_labels(labels))
-    dataset = _read(source, {**options, "progress": reporter(progress)})
+        dataset = source if labels is None else source.with_labels(_labels(labels))
+        if encoder is None and scaling == "none":
+            return dataset
+        if dataset.made_from is not None and dataset.texts is None:
+            raise OptionError("The dataset is encoded already. Encode the one it was made from.")
+        return encoded(dataset, encoder, wanted, **how)
+    known = {**options, **reading_for(encoder, wanted), "progress": how["progress"]}
+    dataset = _read(source, known)
     if labels is not None:
         dataset = dataset.with_labels(_labels(labels))
     elif dataset.y is not None:
@@ -132,7 +168,8 @@ def read(
             f"{dataset.source}: {len(dataset.y):,} labels for {len(dataset):,} examples. "
             "Expected one each."
         )
-    return replace(dataset, options=_repeatable(options))
+    dataset = replace(dataset, options=_repeatable(options))
+    return encoded(dataset, encoder, wanted, **how)
 
 
 def _read(source: Any, options: dict[str, Any]) -> Dataset:
@@ -195,7 +232,7 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
 
 
 def _refuse_unheeded(source: object, options: dict[str, Any], heeded: tuple[str, ...]) -> None:
-    for name in ("label_column", "image_column", "id_column", "split", "resize", "skip_bad"):
+    for name in _NAMED:
         if options[name] not in (None, False) and name not in heeded:
             raise OptionError(f"{name}={options[name]!r} means nothing for {source}. Leave it out.")
     if options["preprocess"] == "table" and "preprocess" not in heeded:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.columns import encode, some
 from cgscore.data.dataset import Dataset
+from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data
         frame = frame.drop(columns=found)
         notes += [f"column {name!r} is left out: the labels come from elsewhere" for name in found]
     frame, ids, note = _split_ids(frame, options["id_column"], label, source, guess=table)
+    named = options.get("text_column")
+    if named is not None and named == label:
+        raise SourceError(f"{source}: column {named!r} holds the labels; it cannot be the text.")
+    texts = text_columns(frame, named, source) if table or named is not None else []
+    if texts:
+        return _text_dataset(frame, texts, y, ids, source, (*notes, *note))
     X, preprocessing, more = encode(frame, source, preprocess=table)
     return Dataset(
         X,
@@ -74,6 +81,34 @@ def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data
         preprocessing=preprocessing,
         notes=(*notes, *note, *more),
         frame=frame,
+    )
+
+
+def _text_dataset(
+    frame: pd.DataFrame,
+    names: list[Any],
+    y: NDArray[Any] | None,
+    ids: NDArray[Any],
+    source: str,
+    notes: tuple[str, ...],
+) -> Dataset:
+    """Texts, which an encoder makes inputs of."""
+    others = [name for name in frame if name not in names]
+    texts = joined(frame, names)
+    empty = sum(not text for text in texts)
+    said = [f"inputs are the texts in {some(names)}"]
+    if others:
+        said[0] += f"; other columns left out: {some(others)}"
+    if empty:
+        said.append(f"{empty:,} texts are empty")
+    return Dataset(
+        np.empty((len(frame), 0)),
+        y,
+        ids,
+        source=source,
+        notes=(*notes, *said),
+        frame=frame[[*names, *others]],
+        texts=texts,
     )
 
 

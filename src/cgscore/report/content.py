@@ -26,6 +26,7 @@ CLASSES = 100  # classes of which easiest and hardest are shown
 POINTS = 100_000  # of the scatter plot
 NAMED = 400_000  # bytes of ids up to which every point has its name
 LONGEST = 300  # characters of a name
+TEXT = 1000  # characters of an example that is text
 IDS = 1_000_000  # bytes of the ids that can be copied; beyond that they are cut to LONGEST
 PAIRS = 200  # class pairs listed
 FRACTIONS = tuple(range(0, 100, 5))  # per cent removed
@@ -86,12 +87,12 @@ _escaped = {
 }
 
 
-def short(value: Any) -> str:
+def short(value: Any, longest: int = LONGEST) -> str:
     """A text of bounded length."""
     text = "".join(_escaped.get(mark, mark) for mark in str(value))
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
-    return f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return f"{text[:longest]}… ({len(text):,} characters)"
 
 
 def _verdict(scores: Scores, found: pd.DataFrame | None, shown: int) -> str:

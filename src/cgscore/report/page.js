@@ -57,8 +57,9 @@ function strip(rows) {
     ...rows.map(({ at, caption }) => {
       const name = report.names[at];
       const drawn = picture(at, `example ${name}`);
-      const shown = drawn || text(name, "name");
-      return make("li", { title: name }, shown, make("br"), caption);
+      const quote = at in report.texts ? text(report.texts[at], "quote") : null;
+      const shown = drawn || quote || text(name, "name");
+      return make("li", { title: name, className: quote ? "words" : "" }, shown, make("br"), caption);
     }),
   );
 }
@@ -157,7 +158,7 @@ function table(rows) {
             make("td", {}, share(row.sure)),
             make("td", {}, short(row.cg)),
             make("td", { className: "text" }, row.kind),
-            ...columns.map((_, i) => make("td", { className: "text" }, text(row.values[i], "name"))),
+            ...columns.map((_, i) => make("td", { className: "text" }, text(row.values[i], row.at in report.texts ? "quote" : "name"))),
             make("td", { className: "text" }, near(row) || ""),
           ),
         ),
@@ -619,7 +620,7 @@ function repeats() {
     ? `${whole(count)} examples repeat an earlier one, ${whole(conflicts)} of them with another label.${rows.length < count ? ` The first ${rows.length} are listed.` : ""}`
     : "No example repeats another.";
   if (!count) return;
-  const cell = (at) => make("td", { className: "text" }, ...[picture(at, "") , text(report.names[at], "name")].filter(Boolean));
+  const cell = (at) => make("td", { className: "text" }, ...[picture(at, ""), text(report.texts[at] || report.names[at], "name")].filter(Boolean));
   byId("repeats-table").append(
     make(
       "table",

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgscore.errors import CGScoreError
+from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
-from cgscore.report.content import content, short
-from cgscore.report.telling import telling_columns
-from cgscore.result import Scores, replace_file
+from cgscore.report.content import TEXT, content, short
+from cgscore.report.telling import MOST, telling_columns
+from cgscore.result import Scores
 from cgscore.troubles import worst_first
 from cgscore.why import neighbours
 
@@ -69,14 +70,16 @@ def write(
     if dataset is not None and len(suspects):
         told = _told(scores, dataset, suspects, reporter(progress))
     document = content(scores, found, suspects, told)
-    document["pictures"], document["columns"] = {}, []
+    document["pictures"], document["columns"], document["texts"] = {}, [], {}
     if dataset is not None and dataset.drawable:
         room = min(PICTURES, LARGEST - len(page(document).encode("utf-8", "replace")))
         document["pictures"], left_out = _pictures(dataset, _by_need(document), room)
         if left_out:
             notes.append(f"{left_out:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
-        _add_columns(document, dataset.frame, scores.own())
+        _add_columns(document, dataset, scores.own())
+    if dataset is not None and dataset.texts is not None:
+        document["texts"] = {at: short(dataset.texts[int(at)], TEXT) for at in document["names"]}
     document["notes"] += notes
     replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8", "replace")))
     return notes
@@ -141,14 +144,20 @@ def _by_need(document: dict[str, Any]) -> list[int]:
     return list(dict.fromkeys(wanted))
 
 
-def _add_columns(document: dict[str, Any], frame: pd.DataFrame, own: Any) -> None:
-    """The columns that tell most about the suspects, and their values."""
-    rows = document["suspects"]
+def _add_columns(document: dict[str, Any], dataset: Dataset, own: Any) -> None:
+    """The columns that tell most about the suspects, and their values; the text, if there is."""
+    rows, frame = document["suspects"], dataset.frame
+    if frame is None:
+        return
     suspects, suggested = (np.array([row[key] for row in rows], np.intp) for key in ("at", "to"))
-    told = telling_columns(frame, own, suspects, suggested)
+    told = (
+        telling_columns(frame, own, suspects, suggested)
+        if dataset.texts is None
+        else frame.iloc[suspects, :MOST]
+    )
     document["columns"] = [short(name) for name in told.columns]
     for row, values in zip(rows, told.itertuples(index=False), strict=True):
-        row["values"] = [short(value) for value in values]
+        row["values"] = [short(value, TEXT) for value in values]
 
 
 def _pictures(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:

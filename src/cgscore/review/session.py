@@ -14,7 +14,7 @@ from cgscore.factored import Factor
 from cgscore.issues import Noise, estimate_noise, judge, wilson
 from cgscore.kernel import Array
 from cgscore.prepared import Prepared
-from cgscore.report.content import short
+from cgscore.report.content import TEXT, short
 from cgscore.report.telling import telling_columns
 from cgscore.review.decisions import Decision, Decisions
 from cgscore.why import nearest
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TAUGHT = 5  # decisions from which the precision of suggestions is told
 COLUMNS = 40  # of a table shown for an example
 CELLS = 6  # of them in the grid
+WHOLE = 10_000  # characters of a text that is to be judged
 
 
 class Review:
@@ -242,8 +243,10 @@ class Review:
     def _telling(self) -> list[Any]:
         """The columns of a table, those that tell most about the suspects first."""
         frame = None if self.dataset is None or self.dataset.drawable else self.dataset.frame
-        if frame is None:
+        if frame is None or self.dataset is None:
             return []
+        if self.dataset.texts is not None:  # they come first
+            return frame.columns.tolist()[:COLUMNS]
         suspects = np.flatnonzero(self._flagged)
         first: list[Any] = []
         if len(suspects):
@@ -255,7 +258,8 @@ class Review:
         """What a row of a table holds."""
         if self.dataset is None or self.dataset.frame is None or not self._columns:
             return []
-        return [short(self.dataset.frame[name].iloc[at]) for name in self._columns]
+        longest = TEXT if self.dataset.texts is None else WHOLE
+        return [short(self.dataset.frame[name].iloc[at], longest) for name in self._columns]
 
     def _inputs(self) -> Prepared:
         with self._preparing:

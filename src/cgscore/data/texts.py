@@ -1,0 +1,69 @@
+"""Which columns of a table are texts to be read, and not categories.
+
+A column is text if nine tenths of the rows have a value, more than half of these are different and
+they have six words or more on average; two are enough where it is called ``text`` or is the only
+column. Every character of Chinese, Japanese and Korean counts as a word.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cgscore.data.columns import UNIQUE, some
+from cgscore.errors import DataError, SourceError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORDS = 6  # of a text, on average
+FEWEST = 2  # where nothing else can be meant
+FILLED = 0.9  # share of the rows that have one
+TEXT_COLUMN = "text"
+_SAMPLE = 2000  # values looked at
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+?(?![^\W\d_])")
+
+
+def text_columns(frame: pd.DataFrame, named: str | None, source: str) -> list[Any]:
+    """The columns that hold texts; the one that was named, if there is."""
+    if named is not None:
+        if frame.columns.has_duplicates:
+            raise SourceError(f"{source} has two columns of the same name. Rename one.")
+        if named not in frame:
+            raise SourceError(
+                f"{source} has no column {named!r}. Its columns are {some(frame.columns)}."
+            )
+        if not _strings(frame[named]):
+            raise DataError(f"{source}: column {named!r} holds {frame[named].dtype}, not text.")
+        return [named]
+    if frame.columns.has_duplicates:
+        return []
+    alone = frame.shape[1] == 1
+    return [name for name in frame if _is_text(frame[name], alone or name == TEXT_COLUMN)]
+
+
+def joined(frame: pd.DataFrame, names: list[Any]) -> tuple[str, ...]:
+    """The texts of each row, one after the other; nothing where they are missing."""
+    columns = [_objects(frame[name]).where(frame[name].notna(), "").tolist() for name in names]
+    return tuple("\n".join(part for part in parts if part) for parts in zip(*columns, strict=True))
+
+
+def _objects(column: pd.Series[Any]) -> pd.Series[Any]:
+    return column.astype(object)  # categories would refuse a text that is none of them
+
+
+def _strings(column: pd.Series[Any]) -> bool:
+    seen = column.dropna()
+    return len(seen) > 0 and all(isinstance(one, str) for one in seen.tolist())
+
+
+def _is_text(column: pd.Series[Any], likely: bool) -> bool:
+    if column.dtype.kind in "buifcmM" or not _strings(column):
+        return False
+    seen = column.dropna()
+    if len(seen) < FILLED * len(column) or seen.nunique() <= UNIQUE * len(seen):
+        return False
+    words = [len(_WORD.findall(one)) for one in seen.iloc[:_SAMPLE].tolist()]
+    return bool(np.mean(words) >= (FEWEST if likely else WORDS))
