@@ -23,6 +23,7 @@ import cgscore
 from cgscore.report import page as pages
 from cgscore.report.telling import telling_columns
 from cgscore.result import Scores
+from cgscore.review import Decisions, Review
 from tests.command import invoke
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
@@ -261,6 +262,36 @@ def test_hostile_names(browser: Browser, tmp_path: Path) -> None:
         with Path(download.value.path()).open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert {row["id"].lstrip("'") for row in rows} <= set(names)
+
+
+def test_texts_are_shown(browser: Browser, tmp_path: Path) -> None:
+    """Suspects and their neighbours are there to be read, in the report and in the review."""
+    subjects = {"weather": ["rain", "snow", "wind"], "music": ["drum", "choir", "flute"]}
+    labels = ["weather", "music"] * 40
+    texts = [
+        f"Number {i}, on {' and '.join(np.random.default_rng(i).permutation(subjects[label]))}"
+        for i, label in enumerate(labels)
+    ]
+    labels[0] = "music"
+    texts[0] += f" {HOSTILE[0]} {'very ' * 200}long"
+    frame = pd.DataFrame({"text": texts, "price": range(80), "label": labels})
+    scores = cgscore.score(cgscore.read(frame, encoder="tfidf"), ridge="auto")
+    path = tmp_path / "texts.html"
+    assert scores.report(path) == []
+    with opened(browser, path, viewport={"width": 800, "height": 800}) as page:
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.documentElement.scrollWidth") <= 800
+        row = page.locator("#gallery tbody tr").filter(has_text="Number 0, ")
+        assert row.locator(".quote").first.inner_text().startswith("Number 0, on ")
+        row.locator("summary").click()
+        near = row.locator(".strip .quote").all_inner_texts()
+        assert len(near) > 4
+        assert set(near) <= set(texts)
+    review = Review(scores, scores.data(), Decisions(tmp_path / "d", scores.meta["fingerprint"]))
+    shown = review.example(0)
+    assert shown["columns"] == ["text", "price"]
+    assert shown["cells"] == [texts[0], "0"]  # all of it
+    assert shown["suggested"][0]["cells"][0] in texts
 
 
 def test_sixty_thousand_examples(browser: Browser, tmp_path: Path) -> None:

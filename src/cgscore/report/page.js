@@ -158,7 +158,11 @@ function table(rows) {
             make("td", {}, share(row.sure)),
             make("td", {}, short(row.cg)),
             make("td", { className: "text" }, row.kind),
-            ...columns.map((_, i) => make("td", { className: "text" }, text(row.values[i], row.at in report.texts ? "quote" : "name"))),
+            ...columns.map((_, i) => {
+              const words = row.at in report.texts;
+              const shown = text(row.values[i], words ? "quote" : "name");
+              return make("td", { className: words && i === 0 ? "text wide" : "text" }, shown);
+            }),
             make("td", { className: "text" }, near(row) || ""),
           ),
         ),
