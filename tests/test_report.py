@@ -284,6 +284,7 @@ def test_texts_are_shown(browser: Browser, tmp_path: Path) -> None:
         row = page.locator("#gallery tbody tr").filter(has_text="Number 0, ")
         assert row.locator(".quote").first.inner_text().startswith("Number 0, on ")
         row.locator("summary").click()
+        row.locator(".strip .quote").first.wait_for()
         near = row.locator(".strip .quote").all_inner_texts()
         assert len(near) > 4
         assert set(near) <= set(texts)

@@ -125,6 +125,7 @@ def test_a_worker_too_small_is_refused_before_the_work(processes: Processes, dat
         cgscore.score(*data, method="subsample", client=client)
 
 
+@pytest.mark.slow
 def test_a_worker_that_runs_out_of_memory(processes: Processes) -> None:
     """The limit is one that Dask does not know of."""
     processes.add("--memory-limit", "0", limit=1_000_000_000)
