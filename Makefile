@@ -14,8 +14,14 @@ help:
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
+# These do not mind company; the others measure time or memory, kill processes, or use all cores.
+TOGETHER := $(wildcard tests/adapters tests/data tests/features tests/training tests/test_examples.py \
+  tests/test_report.py tests/test_review.py)
+
 test: $(VENV)/.test $(VENV)-pydvl/.ready browser
-	$(BIN)/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile $(TOGETHER)
+	$(BIN)/python -m pytest -m "not slow" $(TOGETHER:%=--ignore=%)
 
 # Pages are tested in a real Chromium.
 browser:

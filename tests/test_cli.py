@@ -261,6 +261,10 @@ def interrupted(folder: Path, *flags: str) -> str:
     while "method" not in process.stdout.readline():  # printed before the long work begins
         assert process.poll() is None
     time.sleep(1.5)
+    if "--checkpoint" in flags:
+        while not list(folder.glob("*/panel-*.tiles")):
+            assert process.poll() is None
+            time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
