@@ -119,12 +119,16 @@ def test_more_ids_than_features(tmp_path: Path) -> None:
         cgscore.read(np.eye(3), labels=[0, 1, 0], encoder=tmp_path / "f.npz")
 
 
-def test_bytes_of_16_bits_are_not_taken_for_those_of_8() -> None:
+def test_bytes_of_16_bits_are_not_taken_for_those_of_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "as_they_are.py").write_text("def same(batch):\n    return batch\n")
+    monkeypatch.syspath_prepend(tmp_path)
     deep = np.random.default_rng(0).integers(0, 2**16, (6, 4, 4), dtype=np.uint16)
     y = np.array([0, 1] * 3)
     one = Dataset(deep, y, np.arange(6), image=True)
     two = Dataset(deep, y, np.arange(6))
-    first, second = (cgscore.read(data, encoder="numpy:array") for data in (one, two))
+    first, second = (cgscore.read(data, encoder="as_they_are:same") for data in (one, two))
     assert np.array_equal(first.X, (deep >> 8).reshape(6, -1))
     assert np.array_equal(second.X, deep.reshape(6, -1))
 
