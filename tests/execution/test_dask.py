@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,28 @@ def test_a_worker_that_runs_out_of_memory(processes: Processes) -> None:
         pytest.raises(MemoryLimitError, match=r"A worker ran out of memory on a task .*nthreads"),
     ):
         cgscore.score(X, y, method="subsample", client=client)
+
+
+def plus(shared: Any, item: int) -> float:
+    return float(shared.sum() + item)
+
+
+@pytest.mark.slow
+def test_a_worker_that_stands_still_holds_nobody_up(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data are for the workers that are left when it dies, and Dask would wait for it for ever."""
+    monkeypatch.setattr("cgscore.execution.dask.PATIENCE", 10.0)
+    first = processes.add()
+    processes.add()
+    with processes.client(2) as client:
+        cluster = Cluster(client)
+        first.send_signal(signal.SIGSTOP)
+        death = threading.Timer(2.0, first.kill)
+        death.start()
+        found = list(cluster.map(plus, np.ones(3), [1, 2]))
+        death.join()
+    assert sorted(found) == [(0, 4.0), (1, 5.0)]
 
 
 def die(shared: Any, item: int) -> None:

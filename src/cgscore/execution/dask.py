@@ -7,6 +7,7 @@ again. What Dask cannot mend ends in a `ClusterError` that says what happened.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import platform
 import time
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy
+from dask.sizeof import sizeof
 from distributed import Client, Future, LocalCluster, as_completed
 from distributed.scheduler import KilledWorker
 
@@ -39,6 +41,8 @@ _AGAIN = "Start the cluster again, and run again; with a checkpoint no finished 
 RETRIES = 3  # times that data are scattered again without a task finished in between
 FRESH = 1.0  # seconds for which a look at the workers is good enough for the progress shown
 WAIT = 30  # seconds for a scheduler or a first worker
+PATIENCE = 30.0  # seconds for data to reach all workers,
+SLOWEST = 1e6  # and bytes of them that must at least be done in one more
 
 
 @contextmanager
@@ -236,13 +240,25 @@ class Cluster:
                 self._client.cancel(list(running.values()), force=True)
 
     def _scattered(self, value: S) -> Future[S]:
-        """The value on all workers; tried again when one dies in the middle of it."""
-        attempt = 0
+        """The value on all workers; tried again when one dies in the middle of it.
+
+        The scheduler would wait for that one for ever: it asks for as many copies as there were
+        workers when it began.
+        """
+
+        async def spread(key: str) -> Any:
+            return await self._client.scatter({key: value}, broadcast=True, asynchronous=True)
+
+        attempt, seconds = 0, PATIENCE + sizeof(value) / SLOWEST
         while True:
+            key = _name()
             try:
-                future: Future[S] = self._client.scatter([value], broadcast=True, hash=False)[0]
-                return future
-            except (OSError, KeyError) as error:  # noqa: PERF203  the latter is the scheduler's way
+                futures: dict[str, Future[S]] = self._client.sync(
+                    spread, key, callback_timeout=seconds
+                )
+                return futures[key]
+            except (OSError, KeyError, asyncio.TimeoutError) as error:
+                # a KeyError is the scheduler's way to say that a worker is gone
                 attempt += 1
                 waited = isinstance(error, TimeoutError) and self._client.status == "running"
                 if waited and not self._found():
@@ -253,6 +269,7 @@ class Cluster:
                     ) from error
                 if attempt > RETRIES or self._client.status != "running":
                     raise
+                Future(key, self._client).release()  # or the scheduler would go on trying
                 time.sleep(2**attempt / 4)  # the scheduler has to notice
 
     def _found(self) -> dict[str, Any]:
