@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cgscore.execution.machine import show_seconds
 
@@ -33,6 +33,7 @@ class Advance(Protocol):
         ...
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Something that phases of work report to."""
 

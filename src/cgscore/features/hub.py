@@ -32,7 +32,7 @@ class _Model:
         from transformers import AutoModel
 
         # weights as safetensors: a pickle could run code
-        model, told = _loaded(
+        model, told = loaded(
             AutoModel, self._source, use_safetensors=True, output_loading_info=True
         )
         missing = set(told["missing_keys"])
@@ -94,7 +94,7 @@ class TextModel(_Model):
     def _tokens(self) -> Any:
         from transformers import AutoTokenizer
 
-        found = _loaded(AutoTokenizer, self._source)
+        found = loaded(AutoTokenizer, self._source)
         if found.pad_token is None:
             found.pad_token = found.eos_token
         return found
@@ -152,7 +152,7 @@ class VisionModel(_Model):
     def _prepare(self) -> Any:
         from transformers import AutoImageProcessor
 
-        return _loaded(AutoImageProcessor, self._source)
+        return loaded(AutoImageProcessor, self._source)
 
     @property
     def side(self) -> int:
@@ -196,15 +196,15 @@ def from_hub(source: str, device: str) -> TextModel | VisionModel:
     from transformers import AutoConfig, AutoImageProcessor
 
     name = f"transformers:{source}"
-    _loaded(AutoConfig, source)
+    loaded(AutoConfig, source)
     try:
-        _loaded(AutoImageProcessor, source)
+        loaded(AutoImageProcessor, source)
     except OptionError:
         return TextModel(source, device, name=name)
     return VisionModel(source, device, name=name)
 
 
-def _loaded(kind: Any, source: str, **options: Any) -> Any:
+def loaded(kind: Any, source: str, **options: Any) -> Any:
     """What `from_pretrained` gives; no code of the source is run."""
     try:
         with _quietly():

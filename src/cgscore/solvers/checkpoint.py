@@ -57,6 +57,10 @@ _NAMES = {
     "storage": "where the kernel matrix is",
     "ratio": "the ratio",
     "blocks": "the number of blocks (it follows from memory_limit)",
+    "model": "the weights at the start",
+    "subset": "the rows trained on",
+    "test": "the test data",
+    "training": "the training",
 }
 
 
@@ -187,7 +191,7 @@ def _read(manifest: Path) -> dict[str, Any]:
 
 
 def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) -> None:
-    plural = ("inputs", "edges", "labels")
+    plural = ("inputs", "edges", "labels", "model", "subset", "test")
     for key in _NAMES:
         if found.get(key) != work.get(key):
             detail = "" if key in plural else f": {found.get(key)!s}, now {work.get(key)}"
