@@ -1,0 +1,225 @@
+"""The steps of a training, and what is done after every epoch."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+import xxhash
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from cgscore.errors import ConvergenceError
+from cgscore.execution.progress import Advance, Progress
+from cgscore.labels import Labels
+from cgscore.solvers.checkpoint import digest_of
+from cgscore.training.evaluation import evaluate
+from cgscore.training.folder import Folder
+from cgscore.training.inputs import Inputs
+from cgscore.training.presets import Settings
+from cgscore.training.records import Recorder, Records
+from cgscore.training.schedule import (
+    AUGMENTATION,
+    LAYERS,
+    Batches,
+    derived_seed,
+    generator,
+    learning_rate,
+    steps_of,
+    steps_of_epoch,
+)
+
+OFTEN = 300.0  # seconds after which the state is kept within an epoch
+
+_FORMAT = 1
+_BACKWARD = 3  # work of a step, in evaluations of its examples
+
+
+def work_of(settings: Settings, n: int, *, tested: int = 0, records: bool = True) -> float:
+    """The total of the phase that a training reports, for `Progress.whole` around several."""
+    steps = steps_of(settings, n) * _BACKWARD * settings.batch_size
+    return float(steps + settings.epochs * (tested + (n if records else 0)))
+
+
+@dataclass
+class Run:
+    """A training, and how far it is.
+
+    Attributes
+    ----------
+    model : Module
+        Trained in place, on `device`.
+    inputs, labels : Inputs, Labels
+        All n examples.
+    rows : (m,) array
+        Those that are trained on.
+    test : (Inputs, array) or None
+        Test data with the class of each.
+    keep : tuple of int
+        Epochs whose weights are kept.
+    recorded : str or None
+        Probabilities to keep: ``all`` or ``given``; None keeps no records.
+    step : int
+        Steps that are done.
+    accuracy : list of float
+        On the test data, after every epoch that is done.
+    """
+
+    model: nn.Module
+    device: torch.device
+    inputs: Inputs
+    labels: Labels
+    settings: Settings
+    seed: int
+    rows: NDArray[np.intp]
+    test: tuple[Inputs, NDArray[np.intp]] | None
+    keep: tuple[int, ...]
+    recorded: str | None
+    step: int = 0
+    accuracy: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        n = len(self.inputs)
+        self.steps, self._of_epoch = steps_of(self.settings, n), steps_of_epoch(self.settings, n)
+        self._own = torch.as_tensor(self.labels.own, dtype=torch.long)
+        self._batches = Batches(
+            torch.as_tensor(self.rows, dtype=torch.long), self.settings.batch_size, self.seed
+        )
+        self._optimiser = _optimiser(self.model, self.settings)
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides the result, but for the machine."""
+        weights = xxhash.xxh3_128()
+        for name, value in self.model.state_dict().items():
+            weights.update(name.encode())
+            weights.update(value.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        return {
+            "format": _FORMAT,
+            "method": "training",
+            "inputs": _digest(self.inputs),
+            "labels": f"{digest_of(self.labels.own)} {self.labels.classes.tolist()}",
+            "seed": self.seed,
+            "model": weights.hexdigest(),
+            "subset": digest_of(self.rows),
+            "test": self.test and f"{_digest(self.test[0])} {digest_of(self.test[1])}",
+            "training": f"{self.settings}, keep {list(self.keep)}, records {self.recorded}",
+        }
+
+    def finish(self, folder: Folder | None, progress: Progress) -> Records | None:
+        """Train to the end, from where an earlier run was; give the records."""
+        state = folder.state() if folder else None
+        if state:
+            self._restore(state)
+        elif folder and 0 in self.keep:
+            folder.keep_weights(0, self.model)
+        if not self.recorded:
+            self._train(folder, None, progress)
+            return None
+        recorder = Recorder(
+            folder.records if folder else None,
+            self.labels.own,
+            self.labels.classes,
+            every=self.recorded == "all",
+            done=self.step // self._of_epoch,
+        )
+        try:
+            self._train(folder, recorder, progress)
+            return recorder.records()
+        finally:
+            recorder.close()
+
+    def _train(self, folder: Folder | None, recorder: Recorder | None, progress: Progress) -> None:
+        tested = len(self.test[0]) if self.test else 0
+        total = work_of(
+            self.settings, len(self.inputs), tested=tested, records=recorder is not None
+        )
+        with progress.phase("training", total) as advance:
+            if self.step:
+                advance(total * self.step / self.steps, before=True, note=self._note())
+            kept, losses = time.monotonic(), torch.zeros((), device=self.device)
+            while self.step < self.steps:
+                losses += self._step()
+                advance(_BACKWARD * self.settings.batch_size, note=self._note())
+                over = self.step % self._of_epoch == 0
+                if over:
+                    self._check(float(losses))
+                    self._end_epoch(folder, recorder, advance)
+                    losses.zero_()
+                if folder and (over or time.monotonic() - kept > OFTEN):
+                    folder.keep_state(self._state())
+                    kept = time.monotonic()
+
+    def _step(self) -> torch.Tensor:
+        """One step; its loss."""
+        torch.manual_seed(derived_seed(self.seed, LAYERS, self.step))
+        chosen = self._batches[self.step]
+        drawn = generator(self.seed, AUGMENTATION, self.step) if self.settings.augment else None
+        batch = self.inputs.batch(chosen, drawn)
+        for group in self._optimiser.param_groups:
+            group["lr"] = learning_rate(self.settings, self.step, self.steps)
+        self.model.train()
+        self._optimiser.zero_grad()
+        found = self.model(batch.to(self.device))
+        loss = functional.cross_entropy(found, self._own[chosen].to(self.device))
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._optimiser.step()
+        self.step += 1
+        return loss.detach()
+
+    def _end_epoch(
+        self, folder: Folder | None, recorder: Recorder | None, advance: Advance
+    ) -> None:
+        """Evaluate, and keep the weights if they are asked for."""
+
+        def noted(amount: float, *, before: bool = False, note: str = "") -> None:
+            advance(amount, before=before, note=self._note())
+
+        if recorder:
+            recorder.append(evaluate(self.model, self.inputs, self.labels.own, self.device, noted))
+        if self.test:
+            right = evaluate(self.model, *self.test, self.device, noted).correct
+            self.accuracy.append(float(right.mean()))
+        epoch = self.step // self._of_epoch
+        if folder and epoch in self.keep:
+            folder.keep_weights(epoch, self.model)
+
+    def _check(self, losses: float) -> None:
+        if not np.isfinite(losses):
+            raise ConvergenceError(
+                f"Training diverged in epoch {self.step // self._of_epoch}: the loss is not finite."
+                f" Lower learning_rate={self.settings.learning_rate}."
+            )
+
+    def _note(self) -> str:
+        epoch = min(self.step // self._of_epoch + 1, self.settings.epochs)
+        right = f", {self.accuracy[-1]:.1%} right" if self.accuracy else ""
+        return f"epoch {epoch} of {self.settings.epochs}{right}"
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "accuracy": self.accuracy,
+            "model": self.model.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.step, self.accuracy = state["step"], state["accuracy"]
+        self.model.load_state_dict(state["model"])
+        self._optimiser.load_state_dict(state["optimiser"])
+
+
+def _optimiser(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    rate, decay = settings.learning_rate, settings.weight_decay
+    if settings.optimiser == "adam":
+        return torch.optim.Adam(weights, rate, weight_decay=decay)
+    return torch.optim.SGD(weights, rate, settings.momentum, weight_decay=decay)
+
+
+def _digest(inputs: Inputs) -> str:
+    return f"{digest_of(inputs.values.numpy())} {tuple(inputs.values.shape)} {inputs.scale}"

@@ -1,0 +1,374 @@
+"""Training: steps checked by hand, subsets, seeds, and runs that are cut short."""
+
+from __future__ import annotations
+
+import copy
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgscore.errors import ConvergenceError, LabelError, OptionError, StorageError
+from cgscore.execution.progress import Silent
+
+torch = pytest.importorskip("torch")
+
+from cgscore.training import run  # noqa: E402
+from cgscore.training.inputs import Inputs  # noqa: E402
+from cgscore.training.models import resnet18, two_layer  # noqa: E402
+from cgscore.training.presets import Settings  # noqa: E402
+from cgscore.training.records import Records  # noqa: E402
+from cgscore.training.schedule import Batches, learning_rate, steps_of  # noqa: E402
+from cgscore.training.trainer import Trained, train  # noqa: E402
+
+QUICK = Settings(epochs=3, learning_rate=0.05, batch_size=8)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Bits are compared between processes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def images(n: int = 30) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=n)
+    X = rng.integers(0, 100, (n, 8, 8)).astype(np.uint8)
+    X[np.arange(n), 2 * y] += 150  # a bright row for each class
+    return X, y
+
+
+def network() -> Any:
+    """Batch normalisation, and a layer that draws at random."""
+    model = resnet18(3, width=2, channels=1)
+    model.stages.append(torch.nn.Dropout(0.3))
+    return model
+
+
+def linear(p: int, k: int) -> Any:
+    model = torch.nn.Linear(p, k)
+    torch.nn.init.normal_(model.weight, generator=torch.Generator().manual_seed(0))
+    torch.nn.init.zeros_(model.bias)
+    return model
+
+
+def same(a: Any, b: Any) -> bool:
+    one, other = a.state_dict(), b.state_dict()
+    return list(one) == list(other) and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def softmax_regression(
+    W: Any, b: Any, X: Any, Y: Any, batches: list[Any], settings: Settings
+) -> tuple[Any, Any]:
+    """Stochastic gradient descent as the formulas have it."""
+    moving = [np.zeros_like(W), np.zeros_like(b)]
+    for t, rows in enumerate(batches):
+        outputs = X[rows] @ W.T + b
+        p = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        wrong = (p - Y[rows]) / len(rows)
+        gradients = [wrong.T @ X[rows], wrong.sum(axis=0)]
+        rate = settings.learning_rate * (1 + np.cos(np.pi * t / len(batches))) / 2
+        for i, weight in enumerate((W, b)):
+            gradient = gradients[i] + settings.weight_decay * weight
+            moving[i] = gradient if t == 0 else settings.momentum * moving[i] + gradient
+        W, b = W - rate * moving[0], b - rate * moving[1]
+    return W, b
+
+
+def test_steps_are_those_of_the_formulas() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((11, 4)), np.arange(11) % 3
+    settings = Settings(4, 0.3, batch_size=4, momentum=0.8, weight_decay=0.05)
+    given = linear(4, 3)
+    found = train(given, X, y, settings=settings, seed=5)
+    order = Batches(torch.arange(11), 4, 5)
+    batches = [order[t].numpy() for t in range(12)]
+    assert [len(rows) for rows in batches] == [4, 4, 3] * 4
+    for i in range(0, 12, 3):
+        assert sorted(np.concatenate(batches[i : i + 3])) == list(range(11))
+    assert not np.array_equal(batches[0], batches[3])
+    W, b = (given.state_dict()[name].numpy().astype(float) for name in ("weight", "bias"))
+    W, b = softmax_regression(W, b, X, np.eye(3)[y], batches, settings)
+    after = found.model.state_dict()
+    assert np.allclose(after["weight"], W, atol=1e-5)
+    assert np.allclose(after["bias"], b, atol=1e-5)
+    assert found.steps == 12
+
+
+def test_schedules() -> None:
+    cosine = replace(QUICK, learning_rate=0.2)
+    assert [learning_rate(cosine, t, 4) for t in range(4)] == pytest.approx(
+        [0.2, 0.1 * (1 + 0.5**0.5), 0.1, 0.1 * (1 - 0.5**0.5)]
+    )
+    constant = replace(cosine, schedule="constant")
+    assert {learning_rate(constant, t, 4) for t in range(4)} == {0.2}
+    assert steps_of(Settings(200, 0.05), 50_000) == 200 * 391
+
+
+def test_subsets_are_trained_for_as_many_steps() -> None:
+    X = np.arange(20.0)[:, None] + np.zeros((20, 2))
+    y = np.arange(20) % 2
+    seen: list[Any] = []
+
+    def watch(model: Any, given: Any) -> None:
+        if model.training:
+            seen.append(given[0][:, 0].long().tolist())
+
+    model = linear(2, 2)
+    model.register_forward_pre_hook(watch)
+    kept = [1, 4, 5, 8, 11, 16, 17]
+    settings = Settings(6, 1e-5, batch_size=4)
+    for rows in (kept, np.isin(np.arange(20), kept)):
+        seen.clear()
+        found = train(model, X, y, settings=settings, rows=rows)
+        assert len(seen) == found.steps == 6 * 5  # as with all 20
+        assert [len(batch) for batch in seen] == [4, 3] * 15
+        counts = np.bincount(np.concatenate(seen), minlength=20)
+        assert counts.tolist() == [15 if row in kept else 0 for row in range(20)]
+        assert found.records is not None
+        assert found.records.loss.shape == (6, 20)  # of all examples
+    seen.clear()
+    train(model, X, y, settings=settings, rows=range(9))
+    assert {len(batch) for batch in seen} == {4}  # none of a single example
+    assert np.bincount(np.concatenate(seen)).min() > 10
+
+
+def test_records_are_of_the_model_after_every_epoch(tmp_path: Path) -> None:
+    X, y = images()
+    found = train(network(), X, y, settings=QUICK, checkpoint=tmp_path / "run", keep=range(4))
+    assert found.records is not None
+    assert found.records.probability.shape == (3, 30, 3)
+    assert list(found.checkpoints) == [0, 1, 2, 3]
+    assert same(found.at(0), network())
+    assert same(found.at(3), found.model)
+    own = torch.tensor(y)
+    for epoch in (1, 2, 3):
+        with torch.no_grad():
+            outputs = found.at(epoch)(Inputs(X, scale=found.scale).batch(slice(None)))
+        loss = torch.nn.functional.cross_entropy(outputs, own, reduction="none")
+        recorded = found.records
+        assert np.allclose(recorded.loss[epoch - 1], loss, atol=1e-5)
+        assert np.array_equal(recorded.correct[epoch - 1], outputs.argmax(1) == own)
+        assert np.allclose(recorded.probability[epoch - 1], outputs.softmax(1), atol=1e-3)
+    with pytest.raises(OptionError, match="There are: 0, 1, 2, 3"):
+        found.at(4)
+
+
+def test_a_network_learns_and_labels_may_be_anything() -> None:
+    X, y = images(60)
+    names = np.array(["zebra", "ant", "moth"])
+    settings = Settings(epochs=8, learning_rate=0.1, batch_size=8, augment=False)
+    found = train(
+        resnet18(3, width=4, channels=1),
+        X[:40],
+        names[y[:40]].tolist(),
+        settings=settings,
+        X_test=X[40:],
+        y_test=names[y[40:]],
+    )
+    assert found.classes.tolist() == ["ant", "moth", "zebra"]
+    assert found.accuracy is not None
+    assert len(found.accuracy) == 8
+    with torch.no_grad():
+        outputs = found.model(Inputs(X[40:], scale=found.scale).batch(slice(None)))
+    predicted = found.classes[outputs.argmax(1).numpy()]
+    assert found.accuracy[-1] == (predicted == names[y[40:]]).mean()
+    assert found.accuracy[-1] > 0.8
+    assert not found.model.training
+
+
+def test_a_seed_gives_the_same_bits() -> None:
+    X, y = images()
+    given = network()
+    before = copy.deepcopy(given)
+    torch.manual_seed(1)
+    first = train(given, X, y, settings=QUICK)
+    torch.manual_seed(2)
+    state = torch.get_rng_state()
+    again = train(given, X, y, settings=QUICK, records=False)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert same(given, before)
+    assert same(first.model, again.model)  # whether examples are evaluated or not
+    assert not same(first.model, train(given, X, y, settings=QUICK, seed=1).model)
+    plain = replace(QUICK, augment=False)
+    assert not same(first.model, train(given, X, y, settings=plain).model)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def after(part: float) -> Any:
+    """A listener that gives up when so much is done."""
+
+    def listen(_: str, done: float) -> None:
+        if done > part:
+            raise Interrupted
+
+    return listen
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_an_interrupted_run_ends_with_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str
+) -> None:
+    X, y = images()
+    told: dict[str, Any] = {
+        "settings": replace(QUICK, optimiser=optimiser),
+        "rows": np.arange(0, 30, 2),
+        "X_test": X[1::2],
+        "y_test": y[1::2],
+        "keep": (0, 2),
+    }
+    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **told)
+    monkeypatch.setattr(run, "OFTEN", 0.0)  # the state is kept at every step
+    for part in (0.1, 0.45, 0.75, 0.97):
+        with pytest.raises(Interrupted):
+            train(network(), X, y, checkpoint=tmp_path / "cut", progress=after(part), **told)
+    heard: list[float] = []
+    cut = train(
+        network(),
+        *(X, y),
+        checkpoint=tmp_path / "cut",
+        progress=lambda _, done: heard.append(done),
+        **told,
+    )
+    assert heard[1] > 0.9  # it went on where it was
+    check_alike(tmp_path / "whole", tmp_path / "cut", whole, cut)
+    monkeypatch.setattr(run.Run, "_step", None)  # nothing is left to do
+    check_alike(
+        tmp_path / "whole",
+        tmp_path / "cut",
+        whole,
+        train(network(), X, y, checkpoint=tmp_path / "cut", progress=Silent(), **told),
+    )
+
+
+def check_alike(folder: Path, other: Path, whole: Trained, cut: Trained) -> None:
+    assert same(whole.model, cut.model)
+    assert np.array_equal(whole.accuracy, cut.accuracy)  # type: ignore[arg-type]
+    assert (folder / "records").read_bytes() == (other / "records").read_bytes()
+    for epoch in (0, 2):
+        assert same(whole.at(epoch), cut.at(epoch))
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np, torch
+torch.set_num_threads(1)
+from cgscore.training.models import resnet18
+from cgscore.training.presets import Settings
+from cgscore.training.trainer import train
+
+def listen(_, done):
+    if done > 0.6:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+data = np.load("data.npz")
+train(resnet18(3, width=2, channels=1), data["X"], data["y"], progress=listen, checkpoint="cut",
+      settings=Settings(epochs=4, learning_rate=0.05, batch_size=8))
+"""
+
+
+def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
+    X, y = images()
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(Records(tmp_path / "cut" / "records")) == 2
+    assert (tmp_path / "cut" / "state.pt").exists()
+    (tmp_path / "cut" / ".state.pt.1-1.part").write_text("what a kill leaves behind")
+    model, settings = resnet18(3, width=2, channels=1), replace(QUICK, epochs=4)
+    whole = train(model, X, y, settings=settings, checkpoint=tmp_path / "whole")
+    cut = train(model, X, y, settings=settings, checkpoint=tmp_path / "cut")
+    assert same(whole.model, cut.model)
+    for name in ("records", "checkpoint.json"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
+    assert not list((tmp_path / "cut").glob("*.part"))
+
+
+def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 4)), np.arange(20) % 2
+    told: dict[str, Any] = {"settings": QUICK, "checkpoint": tmp_path, "X_test": X, "y_test": y}
+    train(linear(4, 2), X, y, **told)
+    other = X.copy()
+    other[3, 3] += 1
+    for message, model, inputs, labels, more in (
+        ("the data differ", linear(4, 2), other, y, {}),
+        ("the labels differ", linear(4, 2), X, 1 - y, {}),
+        ("the labels differ", linear(4, 2), X, y * 2, {"y_test": y * 2}),
+        ("the weights at the start differ", torch.nn.Linear(4, 2), X, y, {}),
+        ("the seed differs: 0, now 3", linear(4, 2), X, y, {"seed": 3}),
+        ("the rows trained on differ", linear(4, 2), X, y, {"rows": range(10)}),
+        ("the test data differ", linear(4, 2), X, y, {"y_test": 1 - y}),
+        (
+            "the training differs: .*epochs=3.*epochs=4",
+            linear(4, 2),
+            X,
+            y,
+            {"settings": replace(QUICK, epochs=4)},
+        ),
+        ("the training differs", linear(4, 2), X, y, {"records": "given"}),
+        ("the training differs", linear(4, 2), X, y, {"keep": [1]}),
+    ):
+        with pytest.raises(StorageError, match=message):
+            train(model, inputs, labels, **{**told, **more})
+    (tmp_path / "state.pt").write_bytes(b"no state")
+    with pytest.raises(StorageError, match=r"state.pt cannot be read"):
+        train(linear(4, 2), X, y, **told)
+
+
+def test_probabilities_of_many_classes() -> None:
+    X, y = np.random.default_rng(0).standard_normal((42, 4)), np.arange(42) % 21
+    one = replace(QUICK, epochs=1)
+    shapes = {}
+    for records in (True, "all", "given"):
+        found = train(linear(4, 21), X, y, settings=one, records=records).records
+        assert found is not None
+        shapes[records] = found.probability.shape
+    assert shapes == {True: (1, 42), "all": (1, 42, 21), "given": (1, 42)}
+    assert train(linear(4, 21), X, y, settings=one, records=False).records is None
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    X, y = images(10)
+    model = resnet18(3, width=2, channels=1)
+    for error, message, more in (
+        (OptionError, "num_classes=3", {"model": resnet18(4, width=2, channels=1)}),
+        (OptionError, r"the shape \(1, 8, 8\)", {"model": resnet18(3, width=2)}),
+        (OptionError, r"the shape \(1, 8, 8\)", {"model": two_layer(5, 5, num_classes=3)}),
+        (LabelError, "9 labels for 10 examples", {"y": y[:9]}),
+        (OptionError, "rows has 1 examples", {"rows": [3]}),
+        (OptionError, "do not fit", {"rows": [3, 10]}),
+        (OptionError, "needs a folder", {"keep": [1]}),
+        (OptionError, "no epoch 4", {"keep": [4], "checkpoint": tmp_path}),
+        (OptionError, "Choose from: all, given", {"records": "some"}),
+        (OptionError, "belong together", {"X_test": X}),
+        (
+            LabelError,
+            "the label 30, which y does not have",
+            {"X_test": X, "y_test": y + 30 * (y == 0)},
+        ),
+        (LabelError, "y_test has 5 labels", {"X_test": X, "y_test": y[:5]}),
+        (OptionError, "seed=-1", {"seed": -1}),
+        (OptionError, "cannot be used here", {"device": "cuda:99"}),
+    ):
+        told: dict[str, Any] = {"model": model, "X": X, "y": y, "settings": QUICK, **more}
+        with pytest.raises(error, match=message):
+            train(**told)
+    wild = Settings(3, 1e30, batch_size=4, augment=False)
+    with pytest.raises(ConvergenceError, match="diverged in epoch 1"):
+        train(linear(3, 2), 1e10 * np.eye(8, 3), np.arange(8) % 2, settings=wild)
