@@ -59,7 +59,7 @@ def test_draws_are_uniform_and_the_generators_own() -> None:
 def test_images_are_normalised_by_channel() -> None:
     X = np.random.default_rng(0).integers(0, 256, (2100, 4, 5, 3), dtype=np.uint8)
     X[..., 1] //= 3
-    X[..., 2] = 7
+    X[..., 2] = 77
     inputs = Inputs(X)
     assert inputs.values.dtype == torch.uint8
     batch = inputs.batch(ALL)

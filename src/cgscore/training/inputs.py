@@ -26,14 +26,15 @@ class Scale:
 
     @classmethod
     def of(cls, images: Tensor) -> Scale:
-        """Mean and standard deviation of the channels; 1 in place of a deviation of 0."""
+        """Mean and standard deviation of the channels; 1 where a channel does not vary."""
         count = images.numel() / images.shape[1]
         zero = torch.zeros(images.shape[1], dtype=torch.float64)
         mean = sum((part.sum(dim=(0, 2, 3)) for part in _parts(images)), zero) / count
         centre = mean[:, None, None]
         squares = ((part - centre).square().sum(dim=(0, 2, 3)) for part in _parts(images))
         deviation = (sum(squares, zero) / count).sqrt()
-        return cls(tuple(mean.tolist()), tuple(value or 1.0 for value in deviation.tolist()))
+        varies = deviation > 1e-7 * mean.abs()  # more than by rounding
+        return cls(tuple(mean.tolist()), tuple(deviation.where(varies, 1.0).tolist()))
 
     def __call__(self, images: Tensor) -> Tensor:
         """Normalised images."""

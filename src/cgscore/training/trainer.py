@@ -129,8 +129,8 @@ def train(
         The checkpoint is of other work, or damaged. The device, the version of torch and the
         number of threads may change between runs; the last digits then may, too.
     """
-    labels = as_labels(y, len(np.asarray(X)))
     inputs = Inputs(X, scale=getattr(model, "scale", None))
+    labels = as_labels(y, len(inputs))
     place = usable(device)
     run = Run(
         model=copy.deepcopy(model).to(place),
