@@ -1,0 +1,81 @@
+"""``p - y``: what softmax outputs lack of the labels, one row per example.
+
+It is the gradient of the cross entropy with respect to the logits, and with it that of the last
+layer: for ``logits = W f + b`` the gradient is ``(p - y) f^T`` for W and ``p - y`` for b.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgscore.errors import DataError, LabelError
+from cgscore.kernel import Array
+from cgscore.labels import label_vector
+
+_SUM = 1e-3  # how far probabilities may be from adding up to 1: half precision is believed
+
+
+def class_columns(labels: ArrayLike, n: int, k: int) -> NDArray[np.intp]:
+    """Labels as columns of the outputs: whole numbers from 0 to k - 1.
+
+    Raises
+    ------
+    LabelError
+        Another number of labels, or values that are no columns.
+    """
+    values = label_vector(labels, "labels")
+    if len(values) != n:
+        raise LabelError(
+            f"labels has {len(values):,} labels for {n:,} examples. Expected one each."
+        )
+    if values.dtype.kind not in "iub":
+        raise LabelError(
+            f"labels has values of type {values.dtype}. Expected the column of each example's "
+            f"class: whole numbers from 0 to {k - 1}."
+        )
+    if n and not 0 <= values.min() <= values.max() < k:
+        raise LabelError(
+            f"labels reaches from {values.min()} to {values.max()}, but the outputs have {k} "
+            f"columns. Expected whole numbers from 0 to {k - 1}."
+        )
+    return values.astype(np.intp)
+
+
+def residuals(probability: ArrayLike, labels: ArrayLike) -> Array:
+    """``p - y``, with y the unit vector of the class.
+
+    Parameters
+    ----------
+    probability : (n, k) array
+        Softmax outputs.
+    labels : (n,) array
+        Classes, as columns of `probability`.
+
+    Returns
+    -------
+    (n, k) array
+
+    Raises
+    ------
+    DataError
+        Not probabilities: another shape, negative or missing values, rows that do not add up to 1.
+    """
+    p: NDArray[Any] = np.asarray(probability)
+    if p.ndim != 2 or p.dtype.kind != "f":
+        raise DataError(
+            f"probability has the shape {p.shape} and the type {p.dtype}. Expected softmax "
+            "outputs: one row per example, one column per class."
+        )
+    found = p.astype(np.float64)
+    wrong = np.flatnonzero(~((found >= 0).all(axis=1) & (abs(found.sum(axis=1) - 1) <= _SUM)))
+    if len(wrong):
+        raise DataError(
+            f"probability has row {wrong[0]} (counted from 0) with values from "
+            f"{found[wrong[0]].min():g} to {found[wrong[0]].max():g} that add up to "
+            f"{found[wrong[0]].sum():g}. Expected probabilities; apply a softmax to logits."
+        )
+    found[np.arange(len(p)), class_columns(labels, *p.shape)] -= 1
+    return found
