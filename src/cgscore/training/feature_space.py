@@ -1,0 +1,67 @@
+"""The CG-score of features: what a network in training makes of the inputs (paper, appendix H).
+
+The kernel is that of the inputs' scores; only the rows are outputs of the layer before the last.
+Unlike the score of the data itself it needs a network that was trained for a few epochs, and
+depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from cgscore.api import score
+from cgscore.result import Scores
+from cgscore.training.checkpoints import Checkpoint, restored
+from cgscore.training.outputs import outputs
+from cgscore.training.requirement import require_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+EPOCH = 10  # whose features the paper takes for pruning and for finding wrong labels
+EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which it compares them with other scores
+
+
+def feature_space_scores(
+    X: ArrayLike | Tensor,
+    y: ArrayLike,
+    checkpoints: Mapping[int, Checkpoint],
+    *,
+    model: nn.Module | None = None,
+    batch: int = 256,
+    device: str = "cpu",
+    **options: Any,
+) -> dict[int, Scores]:
+    """Scores in the features of the layer before the last, epoch by epoch.
+
+    Parameters
+    ----------
+    X : (n, ...) array or tensor
+        Inputs as the network takes them.
+    y : (n,) array
+        Labels.
+    checkpoints : mapping of epochs to modules or state dicts
+        Modules have ``features(x)`` and ``head``.
+    model : module, optional
+        The network that state dicts belong to.
+    batch : int
+        Examples that are encoded at once.
+    device : str
+        Where they are encoded.
+    **options
+        Given to `cgscore.score`.
+
+    Returns
+    -------
+    dict
+        Epoch -> `Scores`.
+    """
+    require_torch("The score of features")
+    found = {}
+    for epoch, net in zip(checkpoints, restored(checkpoints.values(), model), strict=True):
+        rows = outputs(net, X, batch=batch, device=device).features
+        found[epoch] = score(rows, y, **options)
+    return found
