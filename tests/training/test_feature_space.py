@@ -16,9 +16,7 @@ from tests.training.tiny import Tiny, images  # noqa: E402
 def test_it_is_the_score_of_the_features() -> None:
     X, y = images(30), np.arange(30) % 3
     first, tenth = Tiny(seed=1).eval(), Tiny(seed=2).eval()
-    found = feature_space_scores(
-        X, y, {1: first, 10: tenth.state_dict()}, model=Tiny(), batch=7, ridge=0.1
-    )
+    found = feature_space_scores(X, y, {1: first, 10: tenth.state_dict()}, model=Tiny(), ridge=0.1)
     assert list(found) == [1, 10]
     for net, scores in zip((first, tenth), found.values(), strict=True):
         with torch.no_grad():

@@ -51,7 +51,7 @@ def test_fixed_parameters_do_not_count() -> None:
 
 def test_last_layer() -> None:
     right = np.mean([explicit(Tiny(seed=s), last=True) for s in (1, 2)], axis=0)
-    runs = [outputs(Tiny(seed=s), X, batch=3) for s in (1, 2)]
+    runs = [outputs(Tiny(seed=s), X) for s in (1, 2)]
     assert grand_last_layer(runs, Y) == pytest.approx(right, rel=1e-10)
     weights = gradient_of_weights(Tiny(seed=1).eval())
     assert grand_last_layer(runs[:1], Y, bias=False) == pytest.approx(weights, rel=1e-10)

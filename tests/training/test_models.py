@@ -20,9 +20,9 @@ from cgscore.training.models import (  # noqa: E402
     densenet_bc100,
     resnet18,
     resnet50,
-    two_layer,
 )
 from cgscore.training.presets import FINE_TUNING, PRESETS, Settings, preset  # noqa: E402
+from cgscore.training.two_layer import two_layer  # noqa: E402
 
 
 def size(model: Any) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, OptionError
+from cgscore.training import evaluation
 from cgscore.training.checkpoints import Checkpoint, restored
 from cgscore.training.outputs import outputs
 
@@ -14,9 +15,10 @@ torch = pytest.importorskip("torch")
 from tests.training.tiny import Tiny, images  # noqa: E402
 
 
-def test_features_and_probabilities_by_batches() -> None:
+def test_features_and_probabilities_by_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     net, X = Tiny(), images(7)
-    found = outputs(net, X, batch=3)
+    monkeypatch.setattr(evaluation, "TOGETHER", 3)
+    found = outputs(net, X)
     assert net.body[3].training  # dropout is as it was
     net.eval()
     with torch.no_grad():
@@ -38,7 +40,7 @@ def test_bytes_become_numbers() -> None:
     assert outputs(net, X).features == pytest.approx(
         outputs(net, X.astype(np.float32)).features, rel=1e-6
     )
-    with pytest.raises(DataError, match="one or more examples"):
+    with pytest.raises(DataError, match="Expected examples"):
         outputs(net, X[:0])
 
 

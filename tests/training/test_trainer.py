@@ -21,11 +21,12 @@ torch = pytest.importorskip("torch")
 
 from cgscore.training import run  # noqa: E402
 from cgscore.training.inputs import Inputs  # noqa: E402
-from cgscore.training.models import resnet18, two_layer  # noqa: E402
+from cgscore.training.models import resnet18  # noqa: E402
 from cgscore.training.presets import Settings  # noqa: E402
 from cgscore.training.records import Records  # noqa: E402
 from cgscore.training.schedule import Batches, learning_rate, steps_of  # noqa: E402
 from cgscore.training.trainer import Trained, train  # noqa: E402
+from cgscore.training.two_layer import two_layer  # noqa: E402
 
 QUICK = Settings(epochs=3, learning_rate=0.05, batch_size=8)
 

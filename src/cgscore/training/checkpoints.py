@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+from torch import nn
 
 from cgscore.errors import OptionError
 
-if TYPE_CHECKING:
-    from torch import nn
-
-Checkpoint: TypeAlias = "nn.Module | Mapping[str, Any]"
+Checkpoint: TypeAlias = nn.Module | Mapping[str, Any]
 
 
 def restored(checkpoints: Iterable[Checkpoint], model: nn.Module | None) -> Iterator[nn.Module]:

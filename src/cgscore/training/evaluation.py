@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cgscore.execution.progress import Advance, ignore
+from cgscore.training.checkpoints import evaluated
 from cgscore.training.inputs import Inputs
 
 TOGETHER = 256  # examples evaluated at a time
@@ -37,23 +38,23 @@ class Evaluation:
 
 
 @torch.no_grad()
-def outputs(
-    model: nn.Module, inputs: Inputs, device: Any = "cpu", advance: Advance = ignore
+def passed(
+    model: nn.Module,
+    layer: Callable[[Tensor], Tensor],
+    inputs: Inputs,
+    device: torch.device,
+    advance: Advance = ignore,
 ) -> Tensor:
-    """What `model` gives for every example, not augmented: (n, k), on the CPU.
+    """What a layer of `model` gives for every example, not augmented; on the CPU.
 
     The model is on `device`. It is evaluated in its mode for that, and put back.
     """
-    training = model.training
-    model.eval()
-    try:
-        parts = []
+    parts = []
+    with evaluated(model):
         for start in range(0, len(inputs), TOGETHER):
             batch = inputs.batch(slice(start, start + TOGETHER))
-            parts.append(model(batch.to(device)).float().cpu())
+            parts.append(layer(batch.to(device)).cpu())
             advance(len(batch))
-    finally:
-        model.train(training)
     return torch.cat(parts)
 
 
@@ -61,11 +62,11 @@ def evaluate(
     model: nn.Module,
     inputs: Inputs,
     own: NDArray[np.intp],
-    device: Any = "cpu",
+    device: torch.device,
     advance: Advance = ignore,
 ) -> Evaluation:
     """Loss, correctness and probabilities of every example; `own` is the class of each."""
-    found = outputs(model, inputs, device, advance)
+    found = passed(model, model, inputs, device, advance).float()
     labels = torch.as_tensor(own, dtype=torch.long)
     return Evaluation(
         functional.cross_entropy(found, labels, reduction="none").numpy(),

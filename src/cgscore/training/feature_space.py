@@ -8,30 +8,27 @@ depends on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
+from torch import nn
 
 from cgscore.api import score
 from cgscore.result import Scores
 from cgscore.training.checkpoints import Checkpoint, restored
+from cgscore.training.inputs import Given
 from cgscore.training.outputs import outputs
-from cgscore.training.requirement import require_torch
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 EPOCH = 10  # whose features the paper takes for pruning and for finding wrong labels
 EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which it compares them with other scores
 
 
 def feature_space_scores(
-    X: ArrayLike | Tensor,
+    X: Given,
     y: ArrayLike,
     checkpoints: Mapping[int, Checkpoint],
     *,
     model: nn.Module | None = None,
-    batch: int = 256,
     device: str = "cpu",
     **options: Any,
 ) -> dict[int, Scores]:
@@ -39,16 +36,14 @@ def feature_space_scores(
 
     Parameters
     ----------
-    X : (n, ...) array or tensor
-        Inputs as the network takes them.
+    X : Inputs, array or tensor
+        ``Inputs(X, scale=trained.scale)`` for what `train` trained; arrays are taken as they are.
     y : (n,) array
         Labels.
     checkpoints : mapping of epochs to modules or state dicts
-        Modules have ``features(x)`` and ``head``.
+        Modules have ``features(x)`` and ``head``; ``{10: trained.at(10)}`` for example.
     model : module, optional
         The network that state dicts belong to.
-    batch : int
-        Examples that are encoded at once.
     device : str
         Where they are encoded.
     **options
@@ -59,9 +54,8 @@ def feature_space_scores(
     dict
         Epoch -> `Scores`.
     """
-    require_torch("The score of features")
     found = {}
     for epoch, net in zip(checkpoints, restored(checkpoints.values(), model), strict=True):
-        rows = outputs(net, X, batch=batch, device=device).features
+        rows = outputs(net, X, device=device).features
         found[epoch] = score(rows, y, **options)
     return found

@@ -11,27 +11,26 @@ no automatic derivative is needed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
+from torch import nn
 
 from cgscore.errors import DataError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array
 from cgscore.training.checkpoints import Checkpoint, evaluated, restored
-from cgscore.training.outputs import Outputs, as_tensor
-from cgscore.training.requirement import require_torch
+from cgscore.training.inputs import Given, as_inputs
+from cgscore.training.outputs import Outputs
 from cgscore.training.residuals import class_columns, residuals
 from cgscore.training.tangent import MAKING, Tangent, within
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 
 def grand(
     checkpoints: Iterable[Checkpoint],
-    X: ArrayLike | Tensor,
+    X: Given,
     labels: ArrayLike,
     *,
     model: nn.Module | None = None,
@@ -44,8 +43,8 @@ def grand(
     ----------
     checkpoints : iterable of modules or state dicts
         One network of every training.
-    X : (n, ...) array or tensor
-        Inputs as the networks take them.
+    X : Inputs, array or tensor
+        Arrays are taken as they are.
     labels : (n,) array
         Classes, as columns of the outputs.
     model : module, optional
@@ -59,27 +58,20 @@ def grand(
     -------
     (n,) array
     """
-    require_torch("GraNd")
-    import torch
-
-    place, X = usable(device), as_tensor(X)
+    place, inputs = usable(device), as_inputs(X)
     norms = []
     for net in restored(checkpoints, model):
         with evaluated(net.to(place)):
             tangent = Tangent(net)
-            k = tangent.outputs(X[:1].to(place))
-            y = torch.from_numpy(class_columns(labels, len(X), k).astype(np.int64))
+            k = tangent.outputs(inputs.batch(slice(0, 1)).to(place))
+            y = torch.as_tensor(class_columns(labels, len(inputs), k), dtype=torch.long)
             step = within(memory_limit, MAKING * tangent.bytes)
-            norms.append(
-                np.concatenate(
-                    [
-                        tangent.loss_gradient_norms(some.to(place), own.to(place)).cpu().numpy()
-                        for some, own in zip(
-                            torch.split(X, step), torch.split(y, step), strict=True
-                        )
-                    ]
-                )
-            )
+            parts = [slice(start, start + step) for start in range(0, len(inputs), step)]
+            found = [
+                tangent.loss_gradient_norms(inputs.batch(part).to(place), y[part].to(place))
+                for part in parts
+            ]
+            norms.append(torch.cat(found).cpu().numpy())
     if not norms:
         raise DataError("checkpoints is empty. Expected one or more networks.")
     mean: Array = np.mean(norms, axis=0, dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -76,6 +76,25 @@ class Inputs:
         if self.scale is None:
             return values
         return self.scale(values if generator is None else augmented(values, generator))
+
+
+class _Ready(Inputs):
+    """Examples that are already what a network takes; integers become float32."""
+
+    def __init__(self, X: ArrayLike | Tensor) -> None:
+        values = X.detach() if isinstance(X, Tensor) else torch.as_tensor(np.asarray(X))
+        if not values.ndim or not len(values):
+            raise DataError(f"X has the shape {tuple(values.shape)}. Expected examples.")
+        self.values = values if values.is_floating_point() else values.float()
+        self.is_image, self.scale = False, None
+
+
+Given: TypeAlias = Inputs | ArrayLike | Tensor
+
+
+def as_inputs(X: Given) -> Inputs:
+    """`Inputs`, or arrays and tensors as what a network takes."""
+    return X if isinstance(X, Inputs) else _Ready(X)
 
 
 def _numbers(images: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The networks of the paper, for small images, and the two-layer network of its theory.
+"""The networks of the paper, for small images.
 
 Every one of them is a `Classifier`: `features` gives the layer before the last, `head` is the last.
 Weights at the start follow from `seed` alone.
@@ -6,7 +6,6 @@ Weights at the start follow from `seed` alone.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -14,8 +13,6 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-
-from cgscore.errors import OptionError
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -48,42 +45,19 @@ def resnet18(num_classes: int, *, width: int = 64, channels: int = 3, seed: int 
     seed : int
         Of the weights.
     """
-    return _seeded(seed, lambda: ResNet(_Basic, (2, 2, 2, 2), num_classes, width, channels))
+    return seeded(seed, lambda: ResNet(_Basic, (2, 2, 2, 2), num_classes, width, channels))
 
 
 def resnet50(num_classes: int, *, width: int = 64, channels: int = 3, seed: int = 0) -> ResNet:
     """ResNet-50 for small images; see `resnet18` for the parameters."""
-    return _seeded(seed, lambda: ResNet(_Bottleneck, (3, 4, 6, 3), num_classes, width, channels))
+    return seeded(seed, lambda: ResNet(_Bottleneck, (3, 4, 6, 3), num_classes, width, channels))
 
 
 def densenet_bc100(
     num_classes: int, *, width: int = 12, channels: int = 3, seed: int = 0
 ) -> DenseNet:
     """DenseNet-BC of 100 layers; `width` is its growth rate k."""
-    return _seeded(seed, lambda: DenseNet(16, num_classes, width, channels))
-
-
-def two_layer(
-    inputs: int, m: int, *, kappa: float = 1.0, num_classes: int = 1, seed: int = 0
-) -> TwoLayer:
-    """The network of the theory, with one output unless said otherwise.
-
-    Parameters
-    ----------
-    inputs : int
-        Numbers of an example.
-    m : int
-        Neurons of the hidden layer.
-    kappa : float
-        Standard deviation of the weights at the start.
-    num_classes : int
-        Outputs, each with signs of its own.
-    seed : int
-        Of weights and signs.
-    """
-    if not kappa > 0:
-        raise OptionError(f"kappa={kappa!r} makes no sense. Expected a number above 0.")
-    return _seeded(seed, lambda: TwoLayer(inputs, m, kappa, num_classes))
+    return seeded(seed, lambda: DenseNet(16, num_classes, width, channels))
 
 
 class ResNet(Classifier):
@@ -144,27 +118,6 @@ class DenseNet(Classifier):
     def features(self, x: Tensor) -> Tensor:
         """The last feature map, averaged over positions."""
         return cast(Tensor, self.layers(x)).mean(dim=(2, 3))
-
-
-class TwoLayer(Classifier):
-    """``f(x) = 1/sqrt(m) sum_r a_r relu(w_r x)``, of which only w is trained.
-
-    w is drawn from N(0, kappa^2 I), a from -1 and 1: the weight of `head`, which has no bias.
-    """
-
-    def __init__(self, inputs: int, m: int, kappa: float, num_classes: int) -> None:
-        super().__init__()
-        self.hidden = nn.Linear(inputs, m, bias=False)
-        self.head = nn.Linear(m, num_classes, bias=False)
-        self.head.requires_grad_(False)
-        nn.init.normal_(self.hidden.weight, std=kappa)
-        with torch.no_grad():
-            self.head.weight.copy_(2.0 * torch.randint(2, (num_classes, m)) - 1)
-
-    def features(self, x: Tensor) -> Tensor:
-        """``relu(w x) / sqrt(m)``: (n, m)."""
-        active = functional.relu(self.hidden(x.flatten(1)))
-        return active / math.sqrt(self.hidden.out_features)
 
 
 class _Basic(nn.Module):
@@ -235,7 +188,7 @@ def _initialise(model: nn.Module) -> None:
             nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
 
 
-def _seeded(seed: int, build: Callable[[], Model]) -> Model:
+def seeded(seed: int, build: Callable[[], Model]) -> Model:
     """What `build` gives with torch's generator at `seed`; the generator is left as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)

@@ -1,20 +1,17 @@
-"""What a network says of examples: features before its last layer, and probabilities after it."""
+"""What a network says of examples around its last layer: what that is given, and probabilities."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from cgscore.errors import DataError
 from cgscore.execution.accelerator import usable
-from cgscore.training.checkpoints import evaluated
-from cgscore.training.requirement import require_torch
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
+from cgscore.training.evaluation import passed
+from cgscore.training.inputs import Given, as_inputs
 
 
 @dataclass(frozen=True)
@@ -33,38 +30,19 @@ class Outputs:
     probability: NDArray[Any]
 
 
-def as_tensor(X: Any) -> Tensor:
-    """Inputs as a tensor, integers as float32; examples along the first axis."""
-    import torch
-
-    tensor = X.detach() if isinstance(X, torch.Tensor) else torch.as_tensor(np.asarray(X))
-    if not tensor.ndim or not len(tensor):
-        raise DataError(f"X has the shape {tuple(tensor.shape)}. Expected one or more examples.")
-    return tensor if tensor.is_floating_point() else tensor.float()
-
-
-def outputs(
-    model: nn.Module, X: ArrayLike | Tensor, *, batch: int = 256, device: str = "cpu"
-) -> Outputs:
-    """Features and probabilities of every example, by batches.
+def outputs(model: nn.Module, X: Given, *, device: str = "cpu") -> Outputs:
+    """Features and probabilities of every example.
 
     Parameters
     ----------
     model : module
         With ``features(x)`` and ``head``; it is moved to `device` and evaluated, not trained.
-    X : (n, ...) array or tensor
-        Inputs as the network takes them.
+    X : Inputs, array or tensor
+        Arrays are taken as they are.
     """
-    require_torch("Encoding by a network")
-    import torch
-
     place = usable(device)
-    inputs = as_tensor(X)
-    features, probability = [], []
-    net: Any = model.to(place)
-    with evaluated(model), torch.no_grad():
-        for part in torch.split(inputs, batch):
-            f = net.features(part.to(place))
-            features.append(f.flatten(1).cpu().numpy())
-            probability.append(net.head(f).softmax(dim=1).cpu().numpy())
-    return Outputs(np.concatenate(features), np.concatenate(probability))
+    net = cast(Any, model.to(place))
+    features = passed(model, net.features, as_inputs(X), place).flatten(1)
+    with torch.no_grad():
+        found: Tensor = net.head(features.to(place)).softmax(dim=1)
+    return Outputs(features.numpy(), found.cpu().numpy())

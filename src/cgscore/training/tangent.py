@@ -6,14 +6,15 @@ of a batch would tie its examples together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, jacrev, vmap
+from torch.nn.functional import cross_entropy
 
 from cgscore.errors import MemoryLimitError
 from cgscore.execution.machine import parse_bytes, show_bytes
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
 
 #: Derivatives in the making take this many times what they take in the end (measured).
 MAKING = 3
@@ -57,8 +58,6 @@ class Tangent:
 
     def _logits(self, parameters: dict[str, Tensor], x: Tensor) -> Tensor:
         """Logits of one example, without the axis of a batch."""
-        from torch.func import functional_call
-
         found: Tensor = functional_call(
             self._model, {**parameters, **self._fixed}, (x.unsqueeze(0),)
         )
@@ -66,15 +65,11 @@ class Tangent:
 
     def outputs(self, X: Tensor) -> int:
         """Number of logits."""
-        import torch
-
         with torch.no_grad():
             return int(self._model(X).shape[1])
 
     def loss_gradient_norms(self, X: Tensor, y: Tensor) -> Tensor:
         """Norm of the gradient of the cross entropy, of every example."""
-        from torch.func import grad, vmap
-        from torch.nn.functional import cross_entropy
 
         def loss(parameters: dict[str, Tensor], x: Tensor, own: Tensor) -> Tensor:
             return cross_entropy(self._logits(parameters, x), own)
@@ -89,8 +84,6 @@ class Tangent:
 
         They are computed for `step` examples at a time, and put in place.
         """
-        from torch.func import jacrev, vmap
-
         k = self.outputs(X[:1])
         whole = {
             name: one.new_empty((len(X), k, one.numel())) for name, one in self._parameters.items()

@@ -1,4 +1,4 @@
-r"""The two-layer ReLU network of the paper's theory, trained by gradient descent in float64.
+r"""The two-layer ReLU network of the paper's theory, and its kernel.
 
 =======  =======  ====================================================================
 symbol   shape    meaning
@@ -7,7 +7,6 @@ m        scalar   width: number of neurons
 W        m x p    weights of the first layer, drawn from ``N(0, kappa^2 I)``, trained
 a        m        weights of the second layer, +1 or -1 at random, fixed
 u        n        outputs, ``u_i = m^-1/2 sum_r a_r max(0, w_r . x_i)``
-Phi      scalar   the loss, ``|y - u|^2 / 2``
 H_t      n x n    ``(x_i . x_j)`` times the share of neurons active for both i and j
 =======  =======  ====================================================================
 
@@ -17,61 +16,67 @@ to W at time t, and H its mean over random weights, which a wide network never l
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
+from torch import Tensor, nn
+from torch.nn import functional
 
 from cgscore.errors import DataError, OptionError
 from cgscore.kernel import Array, as_matrix, unit_rows
+from cgscore.training.models import Classifier, seeded
+
+
+def two_layer(
+    inputs: int, m: int, *, kappa: float = 1.0, num_classes: int = 1, seed: int = 0
+) -> TwoLayer:
+    """The network of the theory, with one output unless said otherwise.
+
+    Parameters
+    ----------
+    inputs : int
+        Numbers of an example.
+    m : int
+        Neurons of the hidden layer.
+    kappa : float
+        Standard deviation of the weights at the start.
+    num_classes : int
+        Outputs, each with signs of its own.
+    seed : int
+        Of weights and signs.
+    """
+    if not kappa > 0:
+        raise OptionError(f"kappa={kappa!r} makes no sense. Expected a number above 0.")
+    return seeded(seed, lambda: TwoLayer(inputs, m, kappa, num_classes))
+
+
+class TwoLayer(Classifier):
+    """``f(x) = 1/sqrt(m) sum_r a_r relu(w_r x)``, of which only w is trained.
+
+    w is drawn from N(0, kappa^2 I), a from -1 and 1: the weight of `head`, which has no bias.
+    """
+
+    def __init__(self, inputs: int, m: int, kappa: float, num_classes: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(inputs, m, bias=False)
+        self.head = nn.Linear(m, num_classes, bias=False)
+        self.head.requires_grad_(False)
+        nn.init.normal_(self.hidden.weight, std=kappa)
+        with torch.no_grad():
+            self.head.weight.copy_(2.0 * torch.randint(2, (num_classes, m)) - 1)
+
+    def features(self, x: Tensor) -> Tensor:
+        """``relu(w x) / sqrt(m)``: (n, m)."""
+        active = functional.relu(self.hidden(x.flatten(1)))
+        return active / math.sqrt(self.hidden.out_features)
 
 
 def unit_inputs(X: ArrayLike) -> Array:
     """Rows of X scaled to unit norm."""
     rows = unit_rows(X)
     return rows.centred + rows.centre
-
-
-class TwoLayer:
-    """A network at its random start; `step` trains it.
-
-    Parameters
-    ----------
-    p : int
-        Columns of the inputs.
-    width : int
-        Number of neurons.
-    kappa : float
-        Standard deviation of the first weights.
-    seed : int
-
-    Attributes
-    ----------
-    W : (m, p) array
-    a : (m,) array
-    """
-
-    def __init__(self, p: int, width: int, *, kappa: float = 1.0, seed: int = 0) -> None:
-        if width < 1 or not 0 < kappa <= 1:
-            raise OptionError(
-                f"width={width!r} and kappa={kappa!r} make no sense. Expected at least one neuron "
-                "and a kappa above 0, at most 1."
-            )
-        draw = np.random.default_rng(seed)
-        self.W: Array = kappa * draw.standard_normal((width, p))
-        self.a: Array = draw.choice([-1.0, 1.0], width)
-
-    def outputs(self, X: Array) -> Array:
-        """u, for unit rows X."""
-        found: Array = np.maximum(X @ self.W.T, 0) @ self.a / np.sqrt(len(self.a))
-        return found
-
-    def step(self, X: Array, y: Array, rate: float) -> Array:
-        """One step of gradient descent on Phi; returns u from before it."""
-        inner = X @ self.W.T
-        active = inner >= 0
-        u: Array = np.where(active, inner, 0) @ self.a / np.sqrt(len(self.a))
-        pulls = (active * (y - u)[:, None]).T @ X  # sum_i (y_i - u_i) [w_r . x_i >= 0] x_i
-        self.W = self.W + rate / np.sqrt(len(self.a)) * self.a[:, None] * pulls
-        return u
 
 
 def active_kernel(W: ArrayLike, X: ArrayLike) -> Array:

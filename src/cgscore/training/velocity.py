@@ -22,23 +22,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
 
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array
 from cgscore.training.checkpoints import Checkpoint, evaluated, restored
+from cgscore.training.inputs import Given, as_inputs
 from cgscore.training.levels import LEVELS, levels
-from cgscore.training.outputs import as_tensor
-from cgscore.training.requirement import require_torch
 from cgscore.training.tangent import MAKING, Tangent, within
 from cgscore.training.two_layer import active_kernel
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
 
 GROUP = 125  # examples of each level that the paper takes
 
@@ -70,7 +67,7 @@ def velocity(before: ArrayLike, after: ArrayLike) -> float:
 
 def tangent_kernel(
     model: nn.Module,
-    X: ArrayLike | Tensor,
+    X: Given,
     *,
     memory_limit: int | str = "2GB",
     device: str = "cpu",
@@ -80,8 +77,8 @@ def tangent_kernel(
     Parameters
     ----------
     model : module
-    X : (m, ...) array or tensor
-        Inputs as the network takes them.
+    X : Inputs, array or tensor
+        m examples; arrays are taken as they are.
     memory_limit : int or str
         Bytes for the derivatives that exist at once; activations and K itself come on top.
     device : str
@@ -91,9 +88,8 @@ def tangent_kernel(
     -------
     (m C, m C) array
     """
-    require_torch("The tangent kernel")
     place = usable(device)
-    inputs = as_tensor(X).to(place)
+    inputs = as_inputs(X).batch(slice(None)).to(place)
     with evaluated(model.to(place)):
         tangent = Tangent(model)
         k = tangent.outputs(inputs[:1])
@@ -130,7 +126,7 @@ def _product(A: list[Tensor], B: list[Tensor]) -> Array:
 
 def kernel_velocity(
     checkpoints: Iterable[Checkpoint],
-    X: ArrayLike | Tensor,
+    X: Given,
     groups: Sequence[ArrayLike],
     *,
     model: nn.Module | None = None,
@@ -143,8 +139,8 @@ def kernel_velocity(
     ----------
     checkpoints : iterable of modules or state dicts
         The network epoch by epoch; generators are read one at a time.
-    X : (n, ...) array or tensor
-        Inputs as the network takes them.
+    X : Inputs, array or tensor
+        Arrays are taken as they are.
     groups : sequence of arrays
         Positions of the examples of each group, as of `velocity_groups`.
     model : module, optional
@@ -156,12 +152,11 @@ def kernel_velocity(
     -------
     (checkpoints - 1, groups) array
     """
-    require_torch("Kernel velocity")
-    inputs = as_tensor(X)
+    inputs = as_inputs(X)
     kernels = (
         [
-            tangent_kernel(net, inputs[np.asarray(group)], memory_limit=memory_limit, device=device)
-            for group in groups
+            tangent_kernel(net, some, memory_limit=memory_limit, device=device)
+            for some in (inputs.batch(torch.as_tensor(np.asarray(group))) for group in groups)
         ]
         for net in restored(checkpoints, model)
     )
