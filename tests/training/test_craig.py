@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from cgscore.errors import OptionError
 from cgscore.training import craig as module
 from cgscore.training.craig import (
-    RESELECT_EVERY,
     craig,
     lazy_greedy,
     plain_greedy,
@@ -126,4 +125,3 @@ def test_what_makes_no_sense() -> None:
         craig(p, y, 0.5, method="stochastic", epsilon=0)
     with pytest.raises(OptionError, match="fraction"):
         craig(p, y, 0)
-    assert RESELECT_EVERY == 10

@@ -68,15 +68,17 @@ def same(a: Any, b: Any) -> bool:
 
 
 def softmax_regression(
-    W: Any, b: Any, X: Any, Y: Any, batches: list[Any], settings: Settings
+    W: Any, b: Any, X: Any, Y: Any, batches: list[Any], settings: Settings, weights: Any = None
 ) -> tuple[Any, Any]:
-    """Stochastic gradient descent as the formulas have it."""
+    """Stochastic gradient descent as the formulas have it; weights are of every step."""
     moving = [np.zeros_like(W), np.zeros_like(b)]
     for t, rows in enumerate(batches):
         outputs = X[rows] @ W.T + b
         p = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         wrong = (p - Y[rows]) / len(rows)
+        if weights is not None:
+            wrong *= weights[t][rows, None]
         gradients = [wrong.T @ X[rows], wrong.sum(axis=0)]
         rate = settings.learning_rate * (1 + np.cos(np.pi * t / len(batches))) / 2
         for i, weight in enumerate((W, b)):
@@ -203,6 +205,24 @@ def test_a_seed_gives_the_same_bits() -> None:
     assert not same(first.model, train(given, X, y, settings=QUICK, seed=1).model)
     plain = replace(QUICK, augment=False)
     assert not same(first.model, train(given, X, y, settings=plain).model)
+
+
+def test_a_training_that_stops_early_goes_on(tmp_path: Path) -> None:
+    X, y = images()
+    told: dict[str, Any] = {"settings": QUICK, "keep": (1, 3), "records": "given"}
+    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **told)
+    part = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **told)
+    assert (part.steps, list(part.checkpoints)) == (4, [1])
+    assert part.records is not None
+    assert len(part.records) == 1
+    assert same(part.model, whole.at(1))  # the schedule is that of all epochs
+    rest = train(network(), X, y, checkpoint=tmp_path / "part", **told)
+    assert same(rest.model, whole.model)
+    again = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **told)
+    assert (again.steps, list(again.checkpoints)) == (12, [1, 3])
+    for until in (0, 4):
+        with pytest.raises(OptionError, match="from 1 to 3"):
+            train(network(), X, y, settings=QUICK, until=until)
 
 
 class Interrupted(Exception):

@@ -59,6 +59,7 @@ _NAMES = {
     "blocks": "the number of blocks (it follows from memory_limit)",
     "model": "the weights at the start",
     "subset": "the rows trained on",
+    "selection": "the selection",
     "test": "the test data",
     "training": "the training",
 }

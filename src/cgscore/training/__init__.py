@@ -25,6 +25,7 @@ module                              holds
 `cgscore.training.tracin`           TracIn and self-influence
 `cgscore.training.consistency`      C-scores, and the published ones
 `cgscore.training.craig`            CRAIG, a weighted subset
+`cgscore.training.reselection`      subsets chosen anew while a network is trained
 `cgscore.training.feature_space`    the CG-score of features
 `cgscore.training.tables`           scores of any origin in one table
 `cgscore.training.levels`           equal groups by a score

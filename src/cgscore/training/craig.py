@@ -39,7 +39,6 @@ from cgscore.kernel import Array
 from cgscore.selection import check_selection, class_quotas
 from cgscore.training.residuals import class_columns, residuals
 
-RESELECT_EVERY = 10  # epochs after which the paper chooses again
 METHODS = ("lazy", "stochastic", "plain")
 
 _CHUNK = 1 << 22  # distances held at once
@@ -80,7 +79,7 @@ def craig(
     Parameters
     ----------
     probability : (n, k) array
-        Softmax outputs of the network as it is; it is chosen anew every `RESELECT_EVERY` epochs.
+        Softmax outputs of the network as it is; `Craig` chooses anew while it is trained.
     labels : (n,) array
         Classes, as columns of `probability`.
     fraction : float
@@ -93,10 +92,7 @@ def craig(
         For ``stochastic``.
     """
     check_selection(fraction, "random", None, seed)
-    if method not in METHODS:
-        raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
-    if not isinstance(epsilon, Real) or not 0 < epsilon < 1:
-        raise OptionError(f"epsilon={epsilon!r} makes no sense. Expected a share of 0 to 1.")
+    check_craig(method, epsilon)
     gradients = residuals(probability, labels)
     own = class_columns(labels, *gradients.shape)
     sizes = np.bincount(own, minlength=gradients.shape[1])
@@ -118,6 +114,14 @@ def craig(
     found = np.concatenate(positions)
     order = np.argsort(found)
     return Coreset(found[order], np.concatenate(weights)[order], distance)
+
+
+def check_craig(method: str, epsilon: float) -> None:
+    """Refuse what makes no sense, before any work."""
+    if method not in METHODS:
+        raise OptionError(f"method={method!r} is not known. Choose one of: {', '.join(METHODS)}.")
+    if not isinstance(epsilon, Real) or not 0 < epsilon < 1:
+        raise OptionError(f"epsilon={epsilon!r} makes no sense. Expected a share of 0 to 1.")
 
 
 # The paper prints an argmax over S of L(S). L is a distance and is to be small (the coreset would

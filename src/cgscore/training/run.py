@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from cgscore.errors import ConvergenceError
+from cgscore.errors import ConvergenceError, OptionError
 from cgscore.execution.progress import Advance, Progress
 from cgscore.labels import Labels
 from cgscore.solvers.checkpoint import digest_of
@@ -22,6 +22,7 @@ from cgscore.training.folder import Folder
 from cgscore.training.inputs import Inputs
 from cgscore.training.presets import Settings
 from cgscore.training.records import Recorder, Records
+from cgscore.training.reselection import Reselection
 from cgscore.training.schedule import (
     AUGMENTATION,
     LAYERS,
@@ -56,13 +57,17 @@ class Run:
     inputs, labels : Inputs, Labels
         All n examples.
     rows : (m,) array
-        Those that are trained on.
+        Those that are trained on, unless they are selected on the way.
+    select : Reselection or None
+        Chooses those that are trained on, with weights.
     test : (Inputs, array) or None
         Test data with the class of each.
     keep : tuple of int
         Epochs whose weights are kept.
     recorded : str or None
         Probabilities to keep: ``all`` or ``given``; None keeps no records.
+    until : int
+        The epoch after which to stop; a later run may go on.
     step : int
         Steps that are done.
     accuracy : list of float
@@ -76,9 +81,11 @@ class Run:
     settings: Settings
     seed: int
     rows: NDArray[np.intp]
+    select: Reselection | None
     test: tuple[Inputs, NDArray[np.intp]] | None
     keep: tuple[int, ...]
     recorded: str | None
+    until: int
     step: int = 0
     accuracy: list[float] = field(default_factory=list)
 
@@ -86,10 +93,13 @@ class Run:
         n = len(self.inputs)
         self.steps, self._of_epoch = steps_of(self.settings, n), steps_of_epoch(self.settings, n)
         self._own = torch.as_tensor(self.labels.own, dtype=torch.long)
-        self._batches = Batches(
-            torch.as_tensor(self.rows, dtype=torch.long), self.settings.batch_size, self.seed
-        )
+        self._take(torch.as_tensor(self.rows, dtype=torch.long), torch.ones(n), since=0)
         self._optimiser = _optimiser(self.model, self.settings)
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that are done."""
+        return self.step // self._of_epoch
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides the result, but for the machine."""
@@ -106,6 +116,7 @@ class Run:
             "model": weights.hexdigest(),
             "subset": digest_of(self.rows),
             "test": self.test and f"{_digest(self.test[0])} {digest_of(self.test[1])}",
+            "selection": self.select and repr(self.select),
             "training": f"{self.settings}, keep {list(self.keep)}, records {self.recorded}",
         }
 
@@ -124,7 +135,7 @@ class Run:
             self.labels.own,
             self.labels.classes,
             every=self.recorded == "all",
-            done=self.step // self._of_epoch,
+            done=self.epoch,
         )
         try:
             self._train(folder, recorder, progress)
@@ -134,14 +145,20 @@ class Run:
 
     def _train(self, folder: Folder | None, recorder: Recorder | None, progress: Progress) -> None:
         tested = len(self.test[0]) if self.test else 0
+        last = self.until * self._of_epoch
         total = work_of(
-            self.settings, len(self.inputs), tested=tested, records=recorder is not None
+            replace(self.settings, epochs=self.until),
+            len(self.inputs),
+            tested=tested,
+            records=recorder is not None,
         )
         with progress.phase("training", total) as advance:
             if self.step:
-                advance(total * self.step / self.steps, before=True, note=self._note())
+                advance(total * min(1.0, self.step / last), before=True, note=self._note())
             kept, losses = time.monotonic(), torch.zeros((), device=self.device)
-            while self.step < self.steps:
+            while self.step < last:
+                if self.select and self.step % (self.select.every * self._of_epoch) == 0:
+                    self._reselect(self.select)
                 losses += self._step()
                 advance(_BACKWARD * self.settings.batch_size, note=self._note())
                 over = self.step % self._of_epoch == 0
@@ -152,6 +169,23 @@ class Run:
                 if folder and (over or time.monotonic() - kept > OFTEN):
                     folder.keep_state(self._state())
                     kept = time.monotonic()
+
+    def _take(self, rows: torch.Tensor, weights: torch.Tensor, since: int) -> None:
+        """Train on these rows from a step on; weights are of all examples."""
+        self._chosen, self._weights, self._since = rows, weights, since
+        self._batches = Batches(rows, self.settings.batch_size, self.seed, since)
+
+    def _reselect(self, select: Reselection) -> None:
+        """Train on what the network as it is makes of all examples; weights have the mean 1."""
+        found = evaluate(self.model, self.inputs, self.labels.own, self.device)
+        chosen = select(self.epoch, found, self.labels.own)
+        if len(chosen.positions) < 2:
+            raise OptionError(f"{select} chose {len(chosen.positions)} examples. Training needs 2.")
+        weights = torch.zeros(len(self.inputs))
+        weights[chosen.positions] = torch.as_tensor(
+            chosen.weights / chosen.weights.mean(), dtype=torch.float32
+        )
+        self._take(torch.as_tensor(chosen.positions, dtype=torch.long), weights, self.step)
 
     def _step(self) -> torch.Tensor:
         """One step; its loss."""
@@ -164,7 +198,8 @@ class Run:
         self.model.train()
         self._optimiser.zero_grad()
         found = self.model(batch.to(self.device))
-        loss = functional.cross_entropy(found, self._own[chosen].to(self.device))
+        own, weights = (one[chosen].to(self.device) for one in (self._own, self._weights))
+        loss = (weights * functional.cross_entropy(found, own, reduction="none")).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         self.step += 1
@@ -183,19 +218,18 @@ class Run:
         if self.test:
             right = evaluate(self.model, *self.test, self.device, noted).correct
             self.accuracy.append(float(right.mean()))
-        epoch = self.step // self._of_epoch
-        if folder and epoch in self.keep:
-            folder.keep_weights(epoch, self.model)
+        if folder and self.epoch in self.keep:
+            folder.keep_weights(self.epoch, self.model)
 
     def _check(self, losses: float) -> None:
         if not np.isfinite(losses):
             raise ConvergenceError(
-                f"Training diverged in epoch {self.step // self._of_epoch}: the loss is not finite."
+                f"Training diverged in epoch {self.epoch}: the loss is not finite."
                 f" Lower learning_rate={self.settings.learning_rate}."
             )
 
     def _note(self) -> str:
-        epoch = min(self.step // self._of_epoch + 1, self.settings.epochs)
+        epoch = min(self.epoch + 1, self.settings.epochs)
         right = f", {self.accuracy[-1]:.1%} right" if self.accuracy else ""
         return f"epoch {epoch} of {self.settings.epochs}{right}"
 
@@ -205,12 +239,14 @@ class Run:
             "accuracy": self.accuracy,
             "model": self.model.state_dict(),
             "optimiser": self._optimiser.state_dict(),
+            "chosen": (self._chosen, self._weights, self._since),
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.step, self.accuracy = state["step"], state["accuracy"]
         self.model.load_state_dict(state["model"])
         self._optimiser.load_state_dict(state["optimiser"])
+        self._take(*state["chosen"])
 
 
 def _optimiser(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:

@@ -50,19 +50,21 @@ def derived_seed(seed: int, what: int, step: int) -> int:
 class Batches:
     """Which of the rows each step is trained on: pass after pass, each in an order of its own.
 
-    The last batch of a pass is as small as it comes. One of a single example is left out, as batch
-    normalisation could not use it.
+    `since` is the first step of these rows. The last batch of a pass is as small as it comes. One
+    of a single example is left out, as batch normalisation could not use it.
     """
 
-    def __init__(self, rows: Tensor, size: int, seed: int) -> None:
-        self._rows, self._size, self._seed = rows, size, seed
+    def __init__(self, rows: Tensor, size: int, seed: int, since: int = 0) -> None:
+        self._rows, self._size, self._seed, self._since = rows, size, seed, since
         self._of_pass = (len(rows) + size - 2) // size
         self._pass, self._order = -1, rows
 
     def __getitem__(self, step: int) -> Tensor:
         """The rows of a step."""
-        number, place = divmod(step, self._of_pass)
+        number, place = divmod(step - self._since, self._of_pass)
         if number != self._pass:
-            drawn = torch.randperm(len(self._rows), generator=generator(self._seed, ORDER, number))
+            # Passes are fewer than steps, so that those of later rows have numbers of their own.
+            draw = generator(self._seed, ORDER, self._since + number)
+            drawn = torch.randperm(len(self._rows), generator=draw)
             self._pass, self._order = number, self._rows[drawn]
         return self._order[place * self._size : (place + 1) * self._size]

@@ -28,6 +28,7 @@ from cgscore.training.folder import Folder, load
 from cgscore.training.inputs import Inputs, Scale
 from cgscore.training.presets import Settings
 from cgscore.training.records import Records
+from cgscore.training.reselection import Reselection
 from cgscore.training.run import Run
 
 MANY = 20  # classes, beyond which only the probability of the given label is kept
@@ -81,10 +82,12 @@ def train(
     settings: Settings,
     seed: int = 0,
     rows: ArrayLike | None = None,
+    select: Reselection | None = None,
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     keep: Sequence[int] = (),
+    until: int | None = None,
     records: bool | str = True,
     progress: Progress | Listener | bool | None = None,
     device: str = "cpu",
@@ -107,12 +110,18 @@ def train(
     rows : array, optional
         Positions or a mask of the examples that are trained on; by default all. The number of
         steps and the records are those of all examples whatever `rows` are.
+    select : Reselection, optional
+        Chooses what is trained on, with weights, before the first epoch and then every few: for
+        example ``Craig(0.3)``. The loss of a step is the weighted mean over its examples.
     X_test, y_test : arrays, optional
         Evaluated after every epoch.
     checkpoint : path, optional
         A folder from which a run that was interrupted goes on.
     keep : sequence of int
         Epochs whose weights are kept in the checkpoint; 0 is before the first step.
+    until : int, optional
+        Stop after this epoch of the schedule; with a checkpoint, a later call goes on from there,
+        and one that asks for less finds what there is.
     records : bool or str
         Evaluate all examples after every epoch. ``"all"`` keeps the probabilities of all classes,
         ``"given"`` that of the given label; True is ``"all"`` up to 20 classes.
@@ -140,10 +149,16 @@ def train(
         settings=settings,
         seed=_checked_seed(seed),
         rows=_checked_rows(rows, len(inputs)),
+        select=select,
         test=_test_data(X_test, y_test, inputs, labels),
         keep=_checked_epochs(keep, settings, checkpoint),
         recorded=_probabilities(records, len(labels.classes)),
+        until=settings.epochs if until is None else until,
     )
+    if rows is not None and select is not None:
+        raise OptionError("rows and select both say what is trained on: give one of them.")
+    if not 1 <= run.until <= settings.epochs:
+        raise OptionError(f"until={until!r}: expected an epoch from 1 to {settings.epochs}.")
     _check_outputs(run)
     folder = None if checkpoint is None else Folder(Path(checkpoint), run.identity())
     others = range(torch.cuda.device_count()) if place.type == "cuda" else []
@@ -158,9 +173,11 @@ def train(
         labels.classes,
         np.array(run.accuracy) if run.test else None,
         found,
-        {epoch: folder.weights(epoch) for epoch in run.keep} if folder else {},
+        {epoch: folder.weights(epoch) for epoch in run.keep if epoch <= run.epoch}
+        if folder
+        else {},
         inputs.scale,
-        run.steps,
+        run.step,
     )
 
 
