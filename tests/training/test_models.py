@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from cgscore.training.models import (  # noqa: E402
     resnet18,
     resnet50,
 )
-from cgscore.training.presets import FINE_TUNING, PRESETS, Settings, preset  # noqa: E402
+from cgscore.training.presets import FINE_TUNING, PRESETS, Preset, Settings, preset  # noqa: E402
+from cgscore.training.reselection import Craig  # noqa: E402
 from cgscore.training.two_layer import two_layer  # noqa: E402
 
 
@@ -116,8 +118,21 @@ def test_presets() -> None:
         assert (told.batch_size, told.optimiser, told.momentum) == (128, "sgd", 0.9)
         assert (told.weight_decay, told.schedule, told.augment) == (5e-4, "cosine", True)
         assert found.width is found.examples is None
+        assert (found.runs, found.early, found.feature_epoch) == (5, 20, 10)
+        assert (found.validation, found.craig(0.3)) == (1000, Craig(0.3, every=10))
+    assert PRESETS["paper"]["fashion-mnist"].tracin_epochs == (20, 40, 60, 80, 100)
+    for name in ("cifar-10", "cifar-100"):
+        assert PRESETS["paper"][name].tracin_epochs == tuple(range(20, 201, 20))
     assert Settings(10, 1e-5, 128, "adam", 0.9, 0.0, "constant", True) == FINE_TUNING
-    desk = preset("desk", "fashion-mnist")
+    desk = preset("desk")
+    assert desk == preset("desk", "cifar-100")
+    assert (desk.early, desk.tracin_epochs) == (2, (2, 4, 6, 8, 10))
+    with pytest.raises(OptionError, match="early=20 does not fit a training of 10 epochs"):
+        Preset("resnet18", Settings(10, 0.1))
+    with pytest.raises(OptionError, match="runs=0"):
+        replace(desk, runs=0)
+    with pytest.raises(OptionError, match="no preset 'paper' for None"):
+        preset("paper")
     assert size(desk.build(10, channels=1)) == size(resnet18(10, width=8, channels=1))
     with pytest.raises(OptionError, match="Choose from: paper, desk"):
         preset("large", "cifar-10")

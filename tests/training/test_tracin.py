@@ -8,7 +8,7 @@ import pytest
 from cgscore.errors import DataError, OptionError
 from cgscore.training import tracin as module
 from cgscore.training.outputs import Outputs, outputs
-from cgscore.training.tracin import CHECKPOINTS, VALIDATION, self_influence, tracin
+from cgscore.training.tracin import self_influence, tracin
 
 torch = pytest.importorskip("torch")
 
@@ -50,14 +50,6 @@ def test_against_autograd(bias: bool, chunk: int, monkeypatch: pytest.MonkeyPatc
     assert found == pytest.approx(pairs.mean(axis=1), rel=1e-9)
     again = [outputs(net, X) for net in nets()]
     assert self_influence(again, Y, RATES, bias=bias) == pytest.approx(alone, rel=1e-9)
-
-
-def test_presets() -> None:
-    assert CHECKPOINTS["fashion-mnist"] == (20, 40, 60, 80, 100)
-    for name in ("cifar10", "cifar100"):
-        assert len(CHECKPOINTS[name]) == 10
-        assert (CHECKPOINTS[name][0], CHECKPOINTS[name][-1]) == (20, 200)
-    assert VALIDATION == 1000
 
 
 def test_what_makes_no_sense() -> None:

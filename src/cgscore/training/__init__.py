@@ -27,6 +27,7 @@ module                              holds
 `cgscore.training.craig`            CRAIG, a weighted subset
 `cgscore.training.reselection`      subsets chosen anew while a network is trained
 `cgscore.training.feature_space`    the CG-score of features
+`cgscore.training.scores`           `scores_by_training`: all of them, from shared trainings
 `cgscore.training.tables`           scores of any origin in one table
 `cgscore.training.levels`           equal groups by a score
 `cgscore.training.dynamics`         loss and accuracy by levels of a score

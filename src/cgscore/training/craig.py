@@ -98,15 +98,15 @@ def craig(
     sizes = np.bincount(own, minlength=gradients.shape[1])
     counts = class_quotas(sizes, max(1, round(fraction * len(own))))
     draw = np.random.default_rng(seed)
-    choose: Callable[[Array, int], Index] = {
+    ways: dict[str, Callable[[Array, int], Index]] = {
         "lazy": lazy_greedy,
         "plain": plain_greedy,
         "stochastic": partial(stochastic_greedy, epsilon=epsilon, draw=draw),
-    }[method]
+    }
     positions, weights, distance = [], [], 0.0
     for c in np.flatnonzero(counts):
         members = np.flatnonzero(own == c)
-        chosen = choose(gradients[members], int(counts[c]))
+        chosen = ways[method](gradients[members], int(counts[c]))
         nearest, far = _nearest(gradients[members], chosen)
         positions.append(members[chosen])
         weights.append(np.bincount(nearest, minlength=len(chosen)))

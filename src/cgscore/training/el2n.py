@@ -14,9 +14,6 @@ from cgscore.errors import DataError
 from cgscore.kernel import Array
 from cgscore.training.residuals import residuals
 
-EPOCH = 20  # of the training, counted from 1, at which the paper takes the outputs
-RUNS = 5  # trainings that the paper averages
-
 
 def el2n(probability: ArrayLike, labels: ArrayLike) -> Array:
     """Mean norm of the error of every example.
@@ -24,8 +21,7 @@ def el2n(probability: ArrayLike, labels: ArrayLike) -> Array:
     Parameters
     ----------
     probability : (runs, n, k) array
-        Softmax outputs of every training, all at the same epoch; the paper's preset is `RUNS`
-        trainings at `EPOCH`.
+        Softmax outputs of every training, all at the same epoch.
     labels : (n,) array
         Classes, as columns of the outputs.
 

@@ -19,8 +19,7 @@ from cgscore.training.checkpoints import Checkpoint, restored
 from cgscore.training.inputs import Given
 from cgscore.training.outputs import outputs
 
-EPOCH = 10  # whose features the paper takes for pruning and for finding wrong labels
-EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which it compares them with other scores
+EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which the paper compares it with other scores
 
 
 def feature_space_scores(

@@ -15,7 +15,6 @@ from cgscore.errors import DataError, OptionError
 from cgscore.kernel import Array
 
 NEVER_LEARNED = ("zero", "last")
-RUNS = 5  # trainings that the paper averages
 
 
 def forgetting(correct: ArrayLike, *, never_learned: str = "zero") -> Array:
@@ -24,8 +23,7 @@ def forgetting(correct: ArrayLike, *, never_learned: str = "zero") -> Array:
     Parameters
     ----------
     correct : (epochs, n) or (runs, epochs, n) array
-        Whether each example was classified correctly after each epoch; the paper's preset is `RUNS`
-        trainings.
+        Whether each example was classified correctly after each epoch.
     never_learned : {"zero", "last"}
         What examples get in a training in which they were never right: 0 as in the paper, or the
         number of epochs, beyond every other.

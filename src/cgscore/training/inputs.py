@@ -58,7 +58,8 @@ class Inputs:
     """
 
     def __init__(self, X: ArrayLike, *, scale: Scale | None = None, name: str = "X") -> None:
-        self.values = torch.tensor(_channels_first(_checked(np.asarray(X), name), name))
+        checked = _channels_first(_checked(np.asarray(X), name), name)
+        self.values = torch.tensor(np.asarray(checked, order="C"))
         self.is_image = self.values.ndim == 4
         self.scale = (scale or Scale.of(self.values)) if self.is_image else None
         if self.scale and self.values.shape[1] not in (1, len(self.scale.mean)):
@@ -82,7 +83,7 @@ class _Ready(Inputs):
     """Examples that are already what a network takes; integers become float32."""
 
     def __init__(self, X: ArrayLike | Tensor) -> None:
-        values = X.detach() if isinstance(X, Tensor) else torch.as_tensor(np.asarray(X))
+        values = X.detach() if isinstance(X, Tensor) else torch.as_tensor(np.asarray(X, order="C"))
         if not values.ndim or not len(values):
             raise DataError(f"X has the shape {tuple(values.shape)}. Expected examples.")
         self.values = values if values.is_floating_point() else values.float()
@@ -133,5 +134,5 @@ def _channels_first(X: NDArray[Any], name: str) -> NDArray[Any]:
     if X.shape[1] in (1, 3):
         return X
     if X.shape[3] in (1, 3):
-        return np.ascontiguousarray(X.transpose(0, 3, 1, 2))
+        return X.transpose(0, 3, 1, 2)
     raise DataError(f"{name} has the shape {X.shape}. Expected 1 or 3 channels, first or last.")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cgscore.training.presets import Settings
 
-ORDER, AUGMENTATION, LAYERS = range(3)  # what is drawn at random
+ORDER, AUGMENTATION, LAYERS, TRAINING = range(4)  # what is drawn at random
 
 
 def steps_of(settings: Settings, n: int) -> int:
@@ -35,6 +35,12 @@ def learning_rate(settings: Settings, step: int, steps: int) -> float:
     if settings.schedule == "constant":
         return settings.learning_rate
     return settings.learning_rate * (1 + math.cos(math.pi * step / steps)) / 2
+
+
+def rate_of_epoch(settings: Settings, n: int, epoch: int) -> float:
+    """The learning rate of the last step of an epoch, counted from 1."""
+    last = epoch * steps_of_epoch(settings, n) - 1
+    return learning_rate(settings, last, steps_of(settings, n))
 
 
 def generator(seed: int, what: int, step: int) -> torch.Generator:

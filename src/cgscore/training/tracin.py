@@ -32,14 +32,6 @@ from cgscore.kernel import Array
 from cgscore.training.outputs import Outputs
 from cgscore.training.residuals import residuals
 
-#: Epochs, counted from 1, after which the paper keeps a checkpoint.
-CHECKPOINTS = {
-    "fashion-mnist": tuple(range(20, 101, 20)),
-    "cifar10": tuple(range(20, 201, 20)),
-    "cifar100": tuple(range(20, 201, 20)),
-}
-VALIDATION = 1_000  # examples of the test set that the paper averages over
-
 _CHUNK = 1 << 22  # numbers of a temporary
 
 

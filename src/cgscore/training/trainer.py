@@ -150,7 +150,7 @@ def train(
         seed=_checked_seed(seed),
         rows=_checked_rows(rows, len(inputs)),
         select=select,
-        test=_test_data(X_test, y_test, inputs, labels),
+        test=labelled_test(X_test, y_test, inputs, labels),
         keep=_checked_epochs(keep, settings, checkpoint),
         recorded=_probabilities(records, len(labels.classes)),
         until=settings.epochs if until is None else until,
@@ -218,7 +218,7 @@ def _probabilities(records: bool | str, k: int) -> str | None:
     return records
 
 
-def _test_data(
+def labelled_test(
     X: ArrayLike | None, y: ArrayLike | None, inputs: Inputs, labels: Labels
 ) -> tuple[Inputs, NDArray[np.intp]] | None:
     """Test data, normalised as the training data, with the class of each."""
