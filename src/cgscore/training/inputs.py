@@ -134,5 +134,6 @@ def _channels_first(X: NDArray[Any], name: str) -> NDArray[Any]:
     if X.shape[1] in (1, 3):
         return X
     if X.shape[3] in (1, 3):
-        return X.transpose(0, 3, 1, 2)
+        found: NDArray[Any] = X.transpose(0, 3, 1, 2)
+        return found
     raise DataError(f"{name} has the shape {X.shape}. Expected 1 or 3 channels, first or last.")
