@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import cgscore
 from cgscore.training.feature_space import EPOCHS, feature_space_scores
+from cgscore.training.folder import load
+from cgscore.training.inputs import Inputs
+from cgscore.training.models import resnet18
+from cgscore.training.presets import Settings
+from cgscore.training.trainer import train
 
 torch = pytest.importorskip("torch")
 
@@ -24,3 +31,23 @@ def test_it_is_the_score_of_the_features() -> None:
         assert scores.table["cg"].to_numpy() == pytest.approx(right.table["cg"].to_numpy())
     assert (found[1].table["cg"] != found[10].table["cg"]).all()
     assert EPOCHS == (1, 3, 5, 7, 9, 11, 20, 50, 200)
+
+
+def test_epochs_of_a_training(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).integers(0, 255, (24, 8, 8)).astype(np.uint8)
+    y = np.array(["a", "b", "c"])[np.arange(24) % 3]
+    settings = Settings(epochs=3, learning_rate=0.05, batch_size=8)
+    model = resnet18(3, width=2, channels=1)
+    run = train(model, X, y, settings=settings, checkpoint=tmp_path / "run", keep=[1, 3])
+    inputs = Inputs(X, scale=run.scale)
+    found = feature_space_scores(inputs, y, {epoch: run.at(epoch) for epoch in run.checkpoints})
+    assert list(found) == [1, 3]
+    for epoch, scores in found.items():
+        with torch.no_grad():
+            rows = run.at(epoch).features(inputs.batch(slice(None))).numpy()  # type: ignore[operator]
+        assert scores.table["cg"].to_numpy() == pytest.approx(
+            cgscore.score(rows, y).table["cg"].to_numpy(), rel=1e-3
+        )
+    files = {epoch: load(path) for epoch, path in run.checkpoints.items()}
+    again = feature_space_scores(inputs, y, files, model=model)
+    assert (again[3].table["cg"] == found[3].table["cg"]).all()
