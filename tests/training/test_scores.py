@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from cgscore.training.schedule import learning_rate
 from cgscore.training.scores import NAMES, scores_by_training
 from cgscore.training.tables import SIGNS
 from cgscore.training.tracin import self_influence, tracin
-from cgscore.training.trainer import train
 
 torch = pytest.importorskip("torch")
 
@@ -39,8 +39,8 @@ TINY = Preset(
     validation=9,
     feature_epoch=3,
     reselect_every=2,
-    ratios=(0.5,),
-    subsets=8,
+    ratios=(0.3,),
+    subsets=5,
 )
 X, OWN = images(40)
 Y = np.array(["zebra", "ant", "moth"])[OWN]
@@ -104,7 +104,7 @@ def test_c_scores_are_of_networks_that_left_examples_out(table: Any, folder: Pat
         net.load_state_dict(torch.load(folder / f"c-score-{seed}" / "state.pt")["model"])
         return outputs(net, Inputs(X)).probability.argmax(axis=1) == COLUMNS
 
-    found = consistency(right, 40, ratios=(0.5,), runs=8, seed=3)
+    found = consistency(right, 40, ratios=(0.3,), runs=5, seed=3)
     assert table["c_score"].to_numpy() == pytest.approx(-found.score)
     assert table["c_score"].nunique() > 3
 
@@ -159,11 +159,18 @@ def test_what_makes_no_sense() -> None:
             scores_by_training(**told)
 
 
-def test_the_preset_trains_with_craig() -> None:
-    found = train(
-        TINY.build(3, channels=1),
-        *(X, Y),
-        settings=replace(TINY.settings, augment=False),
-        select=TINY.craig(0.5),
-    )
-    assert found.steps == 12
+def test_what_the_documentation_says_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of Python in the pages on training and on features, on small images."""
+    ten = replace(TINY, settings=replace(TINY.settings, epochs=10, batch_size=32), runs=1)
+    monkeypatch.setattr("cgscore.training.presets.preset", lambda *_: ten)
+    monkeypatch.chdir(tmp_path)
+    docs = Path(__file__).parents[2] / "docs"
+    known: dict[str, Any] = {"X": X, "y": Y, **TEST}
+    for block in re.findall(r"```python\n(.*?)```", (docs / "training.md").read_text(), re.S):
+        exec(block, known)
+    assert len(known["kept"]) == 24
+    assert known["run"].records.loss.shape == (10, 40)
+    pages = re.findall(r"```python\n(.*?)```", (docs / "features.md").read_text(), re.S)
+    (block,) = (one for one in pages if "feature_space_scores" in one)
+    exec(block.replace("run/", "other/"), known)
+    assert list(known["found"]) == [1, 5, 10]
