@@ -3,11 +3,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-slow browser check bench bench-large format clean
+.PHONY: help demo test test-slow test-training browser check bench bench-large format clean
 
 help:
 	@echo "make demo    score the digits that ship with scikit-learn, some labels flipped"
 	@echo "make test    run the tests"
+	@echo "make test-training    train small networks on Fashion-MNIST, and check what they tell"
 	@echo "make check   lint and types"
 	@echo "make bench   measure speed and memory against plain numpy"
 
@@ -31,6 +32,9 @@ browser:
 
 test-slow: $(VENV)/.test browser
 	$(BIN)/python -m pytest -m slow
+
+test-training: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow tests/training
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
