@@ -1,18 +1,18 @@
 """Scores that need training, from as few trainings as they can share, in one table.
 
-==================  ========================================================================
-name                from
-==================  ========================================================================
-``el2n``            each run at the early epoch
-``grand``           the same, the gradient of all parameters
+====================  ============================================================
+name                  from
+====================  ============================================================
+``el2n``              each run at the early epoch
+``grand``             the same, the gradient of all parameters
 ``grand_last_layer``  the same, the gradient of the last layer
-``forgetting``      each run, all epochs
-``tracin``          each run at its checkpoints, with examples of the test data
-``self_influence``  each run at its checkpoints
-``feature_cg``      each run at the epoch of features
-``c_score``         trainings of its own, on subsets
-``random``          nothing: the baseline
-==================  ========================================================================
+``forgetting``        each run, all epochs
+``tracin``            each run at its checkpoints, with examples of the test data
+``self_influence``    each run at its checkpoints
+``feature_cg``        each run at the epoch of features
+``c_score``           trainings of its own, on subsets
+``random``            nothing: the baseline
+====================  ============================================================
 
 Runs are trained as far as the last epoch that is asked for, and no further.
 """
