@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page
 from sklearn.datasets import load_digits
 
 import cgscore
+from cgscore.errors import OptionError
 from cgscore.report import page as pages
 from cgscore.report.telling import telling_columns
 from cgscore.result import Scores
@@ -262,6 +263,34 @@ def test_hostile_names(browser: Browser, tmp_path: Path) -> None:
         with Path(download.value.path()).open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert {row["id"].lstrip("'") for row in rows} <= set(names)
+
+
+def test_other_scores_beside(digits: Any, browser: Browser, tmp_path: Path) -> None:
+    scores, _ = digits
+    rng = np.random.default_rng(0)
+    table = scores.table[["id", "given_label", "cg"]].assign(
+        like=scores.table["cg"] ** 2, noise=rng.random(len(scores)), words="x"
+    )
+    table.loc[3, "noise"] = np.nan
+    path = tmp_path / "beside.html"
+    scores.report(path, beside=table)
+    told = document(path)["beside"]
+    assert told["names"] == ["cg", "like", "noise"]
+    usable = table[["cg", "like", "noise"]].rank().corr()
+    assert np.allclose(told["correlation"], usable, atol=0.01)
+    assert told["suspects"][1] == told["suspects"][0] > 0.5 > told["suspects"][2]
+    with opened(browser, path) as page:
+        assert page.locator("#beside tbody tr").count() == 3
+        assert page.locator("#beside tbody td").first.inner_text() == "1.00"
+    with opened(browser, digits[1]) as page:
+        assert page.locator("#beside").is_hidden()
+    for wrong, message in (
+        (table.iloc[:-1], "1,796 rows for 1,797"),
+        (table.iloc[::-1], "other ids"),
+        (table[["id", "words"]], "no columns of numbers"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            scores.report(path, beside=wrong)
 
 
 def test_texts_are_shown(browser: Browser, tmp_path: Path) -> None:

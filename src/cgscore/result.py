@@ -429,6 +429,7 @@ class Scores:
         *,
         data: Any = None,
         worst: int = 200,
+        beside: pd.DataFrame | None = None,
         progress: bool | Listener | None = None,
     ) -> list[str]:
         """Write one self-contained page: what looks wrong, what is hard, in pictures and charts.
@@ -442,6 +443,9 @@ class Scores:
             them pictures and neighbours are left out.
         worst : int
             Suspected labels shown.
+        beside : DataFrame, optional
+            Other scores of the same examples, a column each, to compare with: for example what
+            `cgscore.training.scores.scores_by_training` returns.
         progress : bool or function, optional
             As for `score`.
 
@@ -452,7 +456,9 @@ class Scores:
         """
         # by name: the page is built on results, which know nothing of it
         page = import_module("cgscore.report")
-        notes: list[str] = page.write(self, path, data=data, worst=worst, progress=progress)
+        notes: list[str] = page.write(
+            self, path, data=data, worst=worst, beside=beside, progress=progress
+        )
         return notes
 
     def to_csv(self, path: str | Path) -> None:

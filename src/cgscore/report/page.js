@@ -618,6 +618,23 @@ function pruning() {
 
 // ---------------------------------------------------------------- duplicates
 
+function beside() {
+  if (!report.beside) {
+    byId("beside").hidden = true;
+    return;
+  }
+  const { names, correlation, suspects } = report.beside;
+  const cell = (value) => make("td", {}, value === null ? "–" : value.toFixed(2));
+  byId("beside-table").append(
+    make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, ...["score", ...names, "suspects"].map((name) => make("th", { scope: "col" }, text(name, "name"))))),
+      make("tbody", {}, ...names.map((name, i) => make("tr", {}, make("th", { scope: "row" }, text(name, "name")), ...correlation[i].map(cell), make("td", {}, suspects[i] === null ? "–" : share(suspects[i]))))),
+    ),
+  );
+}
+
 function repeats() {
   const { count, conflicts, rows } = report.repeats;
   byId("repeats-count").textContent = count
@@ -638,6 +655,7 @@ function repeats() {
 suspects();
 map();
 extremes();
+beside();
 header();
 // charts come after the first paint
 requestAnimationFrame(() => setTimeout(() => {

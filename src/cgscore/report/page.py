@@ -14,6 +14,7 @@ import numpy as np
 from cgscore.errors import CGScoreError
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
+from cgscore.report.beside import compared
 from cgscore.report.content import TEXT, content, short
 from cgscore.report.telling import MOST, telling_columns
 from cgscore.result import Scores
@@ -41,6 +42,7 @@ def write(
     *,
     data: Any = None,
     worst: int = WORST,
+    beside: pd.DataFrame | None = None,
     progress: bool | Listener | None = None,
 ) -> list[str]:
     """Write the page; what had to be left out comes back in words.
@@ -55,6 +57,8 @@ def write(
         The scored data, if their source has moved; needed for pictures and neighbours.
     worst : int
         Suspected labels shown.
+    beside : DataFrame, optional
+        Other scores to compare with.
     """
     found = scores.label_issues() if len(scores.classes) else None
     suspects = scores.table.iloc[:0] if found is None else worst_first(found).head(worst)
@@ -70,6 +74,7 @@ def write(
     if dataset is not None and len(suspects):
         told = _told(scores, dataset, suspects, reporter(progress))
     document = content(scores, found, suspects, told)
+    document["beside"] = compared(scores, found, beside)
     document["pictures"], document["columns"], document["texts"] = {}, [], {}
     if dataset is not None and dataset.drawable:
         room = min(PICTURES, LARGEST - len(page(document).encode("utf-8", "replace")))
