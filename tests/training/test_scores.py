@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import cgscore
 from cgscore.errors import DataError, LabelError, OptionError, StorageError
 from cgscore.training.consistency import consistency
 from cgscore.training.el2n import el2n
+from cgscore.training.folder import load
 from cgscore.training.forgetting import forgetting
 from cgscore.training.grand import grand, grand_last_layer
 from cgscore.training.inputs import Inputs
@@ -75,7 +77,7 @@ def test_every_score_is_that_of_its_module(table: Any, folder: Path) -> None:
         inputs = Inputs(X)
         nets = {}
         for epoch in (1, 2, 3, 4):
-            net.load_state_dict(torch.load(folder / f"run-{run}" / f"epoch-000{epoch}.pt"))
+            net.load_state_dict(load(folder / f"run-{run}" / f"epoch-000{epoch}.pt"))
             nets[epoch] = outputs(net, inputs)
             if epoch == 1:
                 right["grand"].append(grand([net], inputs, COLUMNS))
@@ -101,7 +103,7 @@ def test_every_score_is_that_of_its_module(table: Any, folder: Path) -> None:
 def test_c_scores_are_of_networks_that_left_examples_out(table: Any, folder: Path) -> None:
     def right(rows: Any, seed: int) -> Any:
         net = TINY.build(3, channels=1)
-        net.load_state_dict(torch.load(folder / f"c-score-{seed}" / "state.pt")["model"])
+        net.load_state_dict(load(folder / f"c-score-{seed}" / "state.pt")["model"])
         return outputs(net, Inputs(X)).probability.argmax(axis=1) == COLUMNS
 
     found = consistency(right, 40, ratios=(0.3,), runs=5, seed=3)
@@ -142,6 +144,16 @@ def test_early_scores_need_no_more_than_early_epochs(table: Any, tmp_path: Path)
     more = scores_by_training(X, Y, preset=TINY, names=["el2n"], checkpoint=tmp_path, seed=3)
     assert (more["el2n"] == table["el2n"]).all()
     assert (found["el2n"] != table["el2n"]).any()
+
+
+def test_without_a_folder_nothing_stays(table: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ["el2n", "c_score", "el2n"]  # asked for twice, it is the same
+    found = scores_by_training(X, Y, preset=TINY, names=names, seed=3)
+    assert found.columns.tolist() == ["id", "given_label", "el2n", "c_score"]
+    assert np.array_equal(found["el2n"], table["el2n"])
+    assert np.array_equal(found["c_score"], table["c_score"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_makes_no_sense() -> None:

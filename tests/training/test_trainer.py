@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.errors import ConvergenceError, LabelError, OptionError, StorageError
+from cgscore.errors import (
+    ConvergenceError,
+    DataError,
+    LabelError,
+    OptionError,
+    StorageError,
+)
 from cgscore.execution.progress import Silent
 
 torch = pytest.importorskip("torch")
@@ -331,7 +337,7 @@ def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
         ("the data differ", linear(4, 2), other, y, {}),
         ("the labels differ", linear(4, 2), X, 1 - y, {}),
         ("the labels differ", linear(4, 2), X, y * 2, {"y_test": y * 2}),
-        ("the weights at the start differ", torch.nn.Linear(4, 2), X, y, {}),
+        ("layers or weights at the start differ", torch.nn.Linear(4, 2), X, y, {}),
         ("the seed differs: 0, now 3", linear(4, 2), X, y, {"seed": 3}),
         ("the rows trained on differ", linear(4, 2), X, y, {"rows": range(10)}),
         ("the test data differ", linear(4, 2), X, y, {"y_test": 1 - y}),
@@ -393,3 +399,61 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
     wild = Settings(3, 1e30, batch_size=4, augment=False)
     with pytest.raises(ConvergenceError, match="diverged in epoch 1"):
         train(linear(3, 2), 1e10 * np.eye(8, 3), np.arange(8) % 2, settings=wild)
+
+
+def test_the_range_of_values_is_that_of_training() -> None:
+    """Bytes are bytes in whatever type they come; what is of another range is refused."""
+    X, y = images()
+    told: dict[str, Any] = {"settings": QUICK, "y_test": y, "records": False}
+    right: list[Any] = [
+        train(network(), X.astype(kind), y, X_test=X.astype(other), **told).accuracy
+        for kind, other in (("uint8", "uint8"), ("int64", "uint8"), ("uint8", "int32"))
+    ]
+    assert np.array_equal(right[0], right[1])
+    assert np.array_equal(right[0], right[2])
+    with pytest.raises(DataError, match="Give both as bytes"):
+        train(network(), X, y, X_test=X.astype(np.float32), **told)
+
+
+def test_damaged_weights_are_refused(tmp_path: Path) -> None:
+    X, y = images()
+    train(network(), X, y, settings=QUICK, until=1, checkpoint=tmp_path)
+    state = tmp_path / "state.pt"
+    whole = bytearray(state.read_bytes())
+    for place in (3, 12, len(whole) // 2, len(whole) - 9):
+        broken = whole.copy()
+        broken[place] ^= 4
+        state.write_bytes(broken)
+        with pytest.raises(StorageError, match="damaged"):
+            train(network(), X, y, settings=QUICK, checkpoint=tmp_path)
+
+
+def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:
+    X, y = images()
+    train(network(), X, y, settings=QUICK, until=1, checkpoint=tmp_path)
+    other = network()
+    other.stages[-1].p = 0.9
+    frozen = network()
+    frozen.head.requires_grad_(False)
+    for model in (other, frozen):
+        with pytest.raises(StorageError, match="layers or weights at the start"):
+            train(model, X, y, settings=QUICK, checkpoint=tmp_path)
+
+
+def test_networks_that_cannot_be_trained() -> None:
+    X, y = images()
+    frozen, scaled = network().requires_grad_(False), network()
+    scaled.scale = 0.5  # an attribute of its own, not how images are normalised
+    assert train(scaled, X, y, settings=QUICK, records=False).steps > 0
+    with pytest.raises(OptionError, match="all are frozen"):
+        train(frozen, X, y, settings=QUICK)
+
+    telling = network()
+    telling.forward = lambda x: {"logits": x}
+    with pytest.raises(OptionError, match="gives a dict"):
+        train(telling, X, y, settings=QUICK)
+    for seed in (-1, 1.5, True):
+        with pytest.raises(OptionError, match="seed"):
+            train(network(), X, y, settings=QUICK, seed=seed)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="no array"):
+        train(network(), [[1, 2], [3]], y, settings=QUICK)

@@ -60,6 +60,8 @@ def test_velocity_between_checkpoints() -> None:
     assert kernel_velocity(nets, X, groups) == pytest.approx(found)
     with pytest.raises(DataError, match="two or more"):
         kernel_velocity(states[:1], X, groups, model=Tiny())
+    with pytest.raises(MemoryLimitError, match="kernel matrices of 2 groups at two checkpoints"):
+        kernel_velocity(states, X, groups, model=Tiny(), memory_limit=2000)
 
 
 def test_velocity_of_matrices() -> None:

@@ -57,7 +57,7 @@ _NAMES = {
     "storage": "where the kernel matrix is",
     "ratio": "the ratio",
     "blocks": "the number of blocks (it follows from memory_limit)",
-    "model": "the weights at the start",
+    "model": "layers or weights at the start",
     "subset": "the rows trained on",
     "selection": "the selection",
     "test": "the test data",

@@ -55,7 +55,8 @@ class Coreset:
     positions : (r,) array
         Ascending.
     weights : (r,) array
-        How many examples each of them stands for; they add up to the number of all.
+        How many examples each of them stands for; they add up to the number of all in the classes
+        that have one, which are all unless fewer are chosen than there are classes.
     distance : float
         L(S), summed over classes.
     """

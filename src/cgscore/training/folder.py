@@ -7,22 +7,26 @@
     epoch-0020.pt          weights after an epoch that was asked for
     records                see `cgscore.training.records`
     lock                   held while a process works here
+
+Files of weights are what `torch.save` writes behind a mark and a checksum; `load` reads them.
 """
 
 from __future__ import annotations
 
 import io
-import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+import xxhash
 from torch import nn
 
 from cgscore.errors import StorageError
 from cgscore.execution.files import replace_file
 from cgscore.solvers.checkpoint import Checkpoint
+
+_MARK = b"cgscore1"
 
 
 class Folder:
@@ -62,10 +66,16 @@ class Folder:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """What `torch.save` wrote: tensors and numbers, on the CPU, and nothing that runs."""
+    """What `_save` wrote: tensors and numbers, on the CPU, and nothing that runs."""
     try:
-        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+        whole = path.read_bytes()
+        mark, seal, content = whole[:8], whole[8:16], whole[16:]
+        if mark != _MARK or seal != xxhash.xxh3_64_digest(content):
+            raise ValueError("it is damaged, or not of this version of cgscore.")
+        found: dict[str, Any] = torch.load(
+            io.BytesIO(content), map_location="cpu", weights_only=True
+        )
+    except Exception as error:  # of files and of torch, which raises many
         raise StorageError(
             f"{path} cannot be read: {str(error).splitlines()[0]} Remove the folder to start again."
         ) from error
@@ -75,4 +85,10 @@ def load(path: Path) -> dict[str, Any]:
 def _save(path: Path, content: Mapping[str, Any]) -> None:
     whole = io.BytesIO()
     torch.save(content, whole)
-    replace_file(path, lambda file: file.write(whole.getbuffer()))
+    sealed = _MARK + xxhash.xxh3_64_digest(whole.getbuffer())
+
+    def write(file: Any) -> None:
+        file.write(sealed)
+        file.write(whole.getbuffer())
+
+    replace_file(path, write)

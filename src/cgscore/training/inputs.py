@@ -15,6 +15,7 @@ from cgscore.errors import DataError
 from cgscore.training.augmentation import augmented
 
 _TOGETHER = 1024  # images whose mean is taken at a time
+_RANGE = 20  # times that deviations may differ; bytes and numbers from 0 to 1 differ by 255
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Inputs:
     Parameters
     ----------
     X : (n, h, w), (n, h, w, c) or (n, c, h, w) images, c of 1 or 3; or (n, p) rows of numbers
-        Images may be bytes, which stay bytes until a batch is made. Rows are taken as they are.
+        Images may be bytes (whole numbers from 0 to 255), which stay bytes until a batch is made,
+        or numbers. Rows are taken as they are.
     scale : Scale, optional
         For images; by default that of these images.
     name : str
@@ -58,10 +60,17 @@ class Inputs:
     """
 
     def __init__(self, X: ArrayLike, *, scale: Scale | None = None, name: str = "X") -> None:
-        checked = _channels_first(_checked(np.asarray(X), name), name)
-        self.values = torch.tensor(np.asarray(checked, order="C"))
+        try:
+            given = np.asarray(X)
+        except ValueError as error:  # lists of different lengths
+            raise DataError(f"{name} is no array: {error}") from error
+        checked = np.asarray(_channels_first(_checked(given, name), name), order="C")
+        own = checked if checked.flags.writeable else checked.copy()
+        self.values = torch.from_numpy(own)
         self.is_image = self.values.ndim == 4
         self.scale = (scale or Scale.of(self.values)) if self.is_image else None
+        if scale is not None and self.is_image:
+            _refuse_range(Scale.of(self.values), scale, name)
         if self.scale and self.values.shape[1] not in (1, len(self.scale.mean)):
             raise DataError(
                 f"{name} has images of {self.values.shape[1]} channels. "
@@ -114,9 +123,9 @@ def _checked(X: NDArray[Any], name: str) -> NDArray[Any]:
             f"{name} is an array of {X.dtype} of the shape {X.shape}. Expected images, (n, h, w) "
             "or with channels, or rows of numbers, (n, p)."
         )
-    if X.dtype == np.uint8 and X.ndim > 2:
-        return X
-    found = X.astype(np.float32)
+    if X.ndim > 2 and X.dtype.kind in "iu" and X.min() >= 0 and X.max() <= 255:
+        return X.astype(np.uint8, copy=False)
+    found = X.astype(np.float32, copy=False)
     wrong = ~np.isfinite(found.reshape(len(X), -1)).all(axis=1)
     if wrong.any():
         raise DataError(
@@ -124,6 +133,17 @@ def _checked(X: NDArray[Any], name: str) -> NDArray[Any]:
             f"{np.flatnonzero(wrong)[0]}."
         )
     return found
+
+
+def _refuse_range(own: Scale, scale: Scale, name: str) -> None:
+    """Refuse images of another range of values than those that the scale is of."""
+    ratio = np.mean(own.deviation) / np.mean(scale.deviation)
+    if not 1 / _RANGE < ratio < _RANGE:
+        raise DataError(
+            f"{name} has values that vary by {np.mean(own.deviation):.3g}, and the network knows "
+            f"images that vary by {np.mean(scale.deviation):.3g}. Give both as bytes, or both as "
+            "numbers from 0 to 1."
+        )
 
 
 def _channels_first(X: NDArray[Any], name: str) -> NDArray[Any]:

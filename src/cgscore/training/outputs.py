@@ -44,5 +44,6 @@ def outputs(model: nn.Module, X: Given, *, device: str = "cpu") -> Outputs:
     net = cast(Any, model.to(place))
     features = passed(model, net.features, as_inputs(X), place).flatten(1)
     with torch.no_grad():
-        found: Tensor = net.head(features.to(place)).softmax(dim=1)
-    return Outputs(features.numpy(), found.cpu().numpy())
+        # in float64, or confident outputs would all be exactly 1
+        found: Tensor = net.head(features.to(place)).cpu().double().softmax(dim=1)
+    return Outputs(features.numpy(), found.numpy())

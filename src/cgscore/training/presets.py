@@ -114,6 +114,12 @@ class Preset:
     subsets: int = 10
 
     def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise OptionError(
+                f"model={self.model!r} is not known. Choose from: {', '.join(MODELS)}"
+            )
+        if not self.ratios or not all(0 < ratio < 1 for ratio in self.ratios):
+            raise OptionError(f"ratios={self.ratios!r} make no sense. Expected shares below 1.")
         for name in ("early", "tracin_every", "feature_epoch"):
             epoch = getattr(self, name)
             if not 1 <= epoch <= self.settings.epochs:

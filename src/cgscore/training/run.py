@@ -105,8 +105,10 @@ class Run:
         """Everything that decides the result, but for the machine."""
         weights = xxhash.xxh3_128()
         for name, value in self.model.state_dict().items():
-            weights.update(name.encode())
+            weights.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
             weights.update(value.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        trained = [name for name, one in self.model.named_parameters() if one.requires_grad]
+        weights.update(f"{type(self.model).__qualname__} {self.model!r} {trained}".encode())
         return {
             "format": _FORMAT,
             "method": "training",

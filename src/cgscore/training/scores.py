@@ -20,6 +20,7 @@ Runs are trained as far as the last epoch that is asked for, and no further.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -52,7 +53,7 @@ from cgscore.training.run import work_of
 from cgscore.training.schedule import TRAINING, derived_seed, rate_of_epoch
 from cgscore.training.tables import random_score, score_table
 from cgscore.training.tracin import self_influence, tracin
-from cgscore.training.trainer import Trained, labelled_test, train
+from cgscore.training.trainer import Trained, checked_seed, labelled_test, train
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,8 @@ def scores_by_training(
     checkpoint : path, optional
         A folder from which interrupted trainings go on. Another call for the same data finds the
         trainings there: more runs and other names train only what is missing. It takes, for each
-        run, the weights at every epoch that some score of the preset needs.
+        run, the weights at every epoch that some score of the preset needs, and for each training
+        of the C-score twice its weights: gigabytes with the presets of the paper.
     progress : bool or function, optional
         As for `cgscore.score`.
     device : str
@@ -114,6 +116,7 @@ def scores_by_training(
         raise OptionError(
             f"names={list(names)!r} are not all known. Choose from: {', '.join(NAMES)}."
         )
+    names, seed = tuple(dict.fromkeys(names)), checked_seed(seed)
     if runs is not None:
         preset = replace(preset, runs=runs)
     inputs = Inputs(X)
@@ -132,9 +135,10 @@ def scores_by_training(
     listening = reporter(progress)
     work = _Work(X, inputs, labels, preset, validation, seed, listening, device)
     with _folder(checkpoint) as path, listening.whole(work.total(names)):
-        found = work.of_runs([name for name in names if name in _OF_RUN], Path(path))
+        kept = checkpoint is not None
+        found = work.of_runs([name for name in names if name in _OF_RUN], Path(path), kept)
         if "c_score" in names:
-            found["c_score"] = work.c_score(Path(path))
+            found["c_score"] = work.c_score(Path(path) if kept else None)
     if "random" in names:
         found["random"] = random_score(len(inputs), seed)
     values = {name: found[name] for name in names}
@@ -240,8 +244,8 @@ class _Work:
             total += trainings * work_of(settings, n, records=False)
         return total
 
-    def of_runs(self, names: Sequence[str], folder: Path) -> dict[str, Array]:
-        """Means over the runs."""
+    def of_runs(self, names: Sequence[str], folder: Path, kept: bool) -> dict[str, Array]:
+        """Means over the runs; their weights are removed unless they are to be kept."""
         totals = {name: np.zeros(len(self.inputs)) for name in names}
         for number in range(self.preset.runs if names else 0):
             trained = self._train(
@@ -258,14 +262,17 @@ class _Work:
             )
             for name in names:
                 totals[name] += _OF_RUN[name][0](run) / self.preset.runs
+            if not kept:
+                shutil.rmtree(folder / f"run-{number}")
         return totals
 
-    def c_score(self, folder: Path) -> Array:
+    def c_score(self, folder: Path | None) -> Array:
         """C-scores by trainings on subsets."""
         place = usable(self.device)
 
         def right(rows: NDArray[np.intp], seed: int) -> NDArray[np.bool_]:
-            trained = self._train(seed, folder / f"c-score-{seed}", rows=rows, records=False)
+            place_of = None if folder is None else folder / f"c-score-{seed}"
+            trained = self._train(seed, place_of, rows=rows, records=False)
             return evaluate(trained.model, self.inputs, self.labels.own, place).correct
 
         return consistency(
@@ -280,7 +287,7 @@ class _Work:
         """The last epoch that a run is needed for; 0 if none is."""
         return max((_OF_RUN[name][1](self.preset) for name in names if name in _OF_RUN), default=0)
 
-    def _train(self, seed: int, folder: Path, **options: Any) -> Trained:
+    def _train(self, seed: int, folder: Path | None, **options: Any) -> Trained:
         channels = self.inputs.values.shape[1]
         return train(
             self.preset.build(len(self.labels.classes), channels=channels, seed=seed),

@@ -2,7 +2,7 @@
 
 Everything random is a function of the seed and of the step: the order of examples, their
 augmentation, and what layers such as dropout draw. So a run that is interrupted and goes on ends
-with the same bits as one that is not, on the same machine with the same number of threads.
+with the same bits as one that is not, on the CPU of the same machine with as many threads.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ def train(
         steps and the records are those of all examples whatever `rows` are.
     select : Reselection, optional
         Chooses what is trained on, with weights, before the first epoch and then every few: for
-        example ``Craig(0.3)``. The loss of a step is the weighted mean over its examples.
+        example ``Craig(0.3)``. The loss of a step is the sum of weights times losses, divided by
+        the size of the batch; weights have the mean 1.
     X_test, y_test : arrays, optional
         Evaluated after every epoch.
     checkpoint : path, optional
@@ -138,7 +140,10 @@ def train(
         The checkpoint is of other work, or damaged. The device, the version of torch and the
         number of threads may change between runs; the last digits then may, too.
     """
-    inputs = Inputs(X, scale=getattr(model, "scale", None))
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise OptionError("The model has no weights that can be trained: all are frozen.")
+    scale = getattr(model, "scale", None)
+    inputs = Inputs(X, scale=scale if isinstance(scale, Scale) else None)
     labels = as_labels(y, len(inputs))
     place = usable(device)
     run = Run(
@@ -147,7 +152,7 @@ def train(
         inputs=inputs,
         labels=labels,
         settings=settings,
-        seed=_checked_seed(seed),
+        seed=checked_seed(seed),
         rows=_checked_rows(rows, len(inputs)),
         select=select,
         test=labelled_test(X_test, y_test, inputs, labels),
@@ -185,8 +190,9 @@ def _listening(progress: Progress | Listener | bool | None) -> Progress:
     return progress if isinstance(progress, Progress) else reporter(progress)
 
 
-def _checked_seed(seed: int) -> int:
-    if seed < 0:
+def checked_seed(seed: int) -> int:
+    """A seed, or an `OptionError`."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise OptionError(f"seed={seed!r} makes no sense. Expected a whole number from 0 up.")
     return int(seed)
 
@@ -243,12 +249,14 @@ def _check_outputs(run: Run) -> None:
     try:
         with torch.no_grad():
             found = run.model.eval()(run.inputs.batch(slice(0, 2)).to(run.device))
-    except (RuntimeError, ValueError) as error:
+    except Exception as error:  # whatever a network does with what it does not expect
         raise OptionError(
             f"The model does not take examples of the shape {shape}: {str(error).splitlines()[0]}"
         ) from error
     finally:
         run.model.train(training)
+    if not isinstance(found, torch.Tensor):
+        raise OptionError(f"The model gives a {type(found).__name__}. Expected a tensor (n, k).")
     if found.shape != (2, k):
         raise OptionError(
             f"The model gives outputs of the shape {tuple(found.shape[1:])}, and y has {k} classes."

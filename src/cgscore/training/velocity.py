@@ -28,8 +28,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from cgscore.errors import DataError, OptionError
+from cgscore.errors import DataError, MemoryLimitError, OptionError
 from cgscore.execution.accelerator import usable
+from cgscore.execution.machine import parse_bytes, show_bytes
 from cgscore.kernel import Array
 from cgscore.training.checkpoints import Checkpoint, evaluated, restored
 from cgscore.training.inputs import Given, as_inputs
@@ -153,12 +154,27 @@ def kernel_velocity(
     (checkpoints - 1, groups) array
     """
     inputs = as_inputs(X)
+    limit = parse_bytes(memory_limit)
+
+    def checked(net: nn.Module) -> nn.Module:
+        """Refuse kernels that do not fit: those of two checkpoints exist at once."""
+        with evaluated(net):
+            k = Tangent(net).outputs(inputs.batch(slice(0, 1)).to(next(net.parameters()).device))
+        size = sum(16 * (len(np.asarray(group)) * k) ** 2 for group in groups)
+        if size > limit:
+            raise MemoryLimitError(
+                f"The kernel matrices of {len(groups)} groups at two checkpoints take "
+                f"{show_bytes(size)}, more than memory_limit={memory_limit!r}. Give fewer or "
+                "smaller groups, or a higher limit."
+            )
+        return net
+
     kernels = (
         [
             tangent_kernel(net, some, memory_limit=memory_limit, device=device)
             for some in (inputs.batch(torch.as_tensor(np.asarray(group))) for group in groups)
         ]
-        for net in restored(checkpoints, model)
+        for net in map(checked, restored(checkpoints, model))
     )
     return _velocities(kernels, len(groups))
 
