@@ -155,7 +155,7 @@ def test_vision_model_of_hugging_face(vision_folder: Path) -> None:
     assert data.shape == (5, 16)
     assert np.abs(data.X - true).max() < 1e-5
     assert data.picture(2).size == (32, 32)
-    with pytest.raises(OptionError, match=r"takes images, and data frame holds none"):
+    with pytest.raises(OptionError, match=r"takes images, and data frame holds texts"):
         cgscore.read(_table(), encoder=f"transformers:{vision_folder}")
 
 

@@ -134,6 +134,11 @@ def _examples(dataset: Dataset, encoder: Encoder) -> Any:
             "column of a table is text: --text-column NAME"
         )
     if encoder.takes == "image" and images is None:
+        if dataset.texts is not None:
+            raise OptionError(
+                f"The encoder {encoder.name} takes images, and {dataset.source} holds texts. "
+                "Leave it out, or say minilm or tfidf."
+            )
         raise OptionError(
             f"The encoder {encoder.name} takes images, and {dataset.source} holds none. Expected "
             "images, or an array of bytes of the shape (n, h, w) or (n, h, w, 3); this one has "
