@@ -23,9 +23,10 @@ Self-influence is ``TracIn(i, i) = sum_t eta_t |r_i|^2 (|f_i|^2 + 1)``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, OptionError
 from cgscore.kernel import Array
@@ -64,17 +65,16 @@ def tracin(
         High for examples whose gradient points along that of the validation examples.
     """
     total: Array | float = 0.0
-    others = _checked(validation, validation_labels, rates, bias)
-    for (rate, f, r), (_, f_v, r_v) in zip(
-        _checked(train, labels, rates, bias), others, strict=True
-    ):
+    others = _checked(validation, validation_labels, rates)
+    for (rate, f, r), (_, f_v, r_v) in zip(_checked(train, labels, rates), others, strict=True):
         if f.shape[1] != f_v.shape[1] or r.shape[1] != r_v.shape[1]:
             raise DataError(
                 f"train has {f.shape[1]:,} features and {r.shape[1]} classes, validation "
                 f"{f_v.shape[1]:,} and {r_v.shape[1]}. Expected outputs of one network."
             )
-        G = r_v.T @ f_v / len(f_v)
-        total = total + rate * _contracted(r, G, f)
+        G = r_v.T @ f_v.astype(np.float64) / len(f_v)
+        for_bias = r @ r_v.mean(axis=0) if bias else 0.0
+        total = total + rate * (_contracted(r, G, f) + for_bias)
     return np.asarray(total)
 
 
@@ -83,29 +83,30 @@ def self_influence(
 ) -> Array:
     """Influence of every example on itself; high for wrong labels. Parameters as for `tracin`."""
     total: Array | float = 0.0
-    for rate, f, r in _checked(train, labels, rates, bias):
-        total = total + rate * np.einsum("ik,ik->i", r, r) * np.einsum("ij,ij->i", f, f)
+    for rate, f, r in _checked(train, labels, rates):
+        lengths = np.einsum("ij,ij->i", f, f, dtype=np.float64) + bias
+        total = total + rate * np.einsum("ik,ik->i", r, r) * lengths
     return np.asarray(total)
 
 
 def _checked(
-    outputs: Iterable[Outputs], labels: ArrayLike, rates: Sequence[float], bias: bool
-) -> Iterator[tuple[float, Array, Array]]:
-    """Rate, features (with a column of ones for a bias) and ``p - y`` of every checkpoint."""
+    outputs: Iterable[Outputs], labels: ArrayLike, rates: Sequence[float]
+) -> Iterator[tuple[float, NDArray[Any], Array]]:
+    """Rate, features and ``p - y`` of every checkpoint."""
     if not len(rates) or not all(0 <= rate < np.inf for rate in rates):
         raise OptionError(f"rates={rates!r} makes no sense. Expected a learning rate of each.")
     count = 0
     for count, one in enumerate(outputs, 1):
         if count > len(rates):
             break
-        f = np.asarray(one.features, np.float64)
+        f = np.asarray(one.features)
         r = residuals(one.probability, labels)
         if f.ndim != 2 or len(f) != len(r) or not len(f):
             raise DataError(
                 f"The features of a checkpoint have the shape {f.shape}. Expected one row for each "
                 f"of the {len(r):,} examples, at least one."
             )
-        yield rates[count - 1], np.column_stack([f, np.ones(len(f))]) if bias else f, r
+        yield rates[count - 1], f, r
     if count != len(rates):
         raise OptionError(
             f"There are {len(rates)} rates and {'more' if count > len(rates) else count} "
@@ -113,11 +114,11 @@ def _checked(
         )
 
 
-def _contracted(r: Array, G: Array, f: Array) -> Array:
-    """``r_i^T G f_i`` of every row i."""
+def _contracted(r: Array, G: Array, f: NDArray[Any]) -> Array:
+    """``r_i^T G f_i`` of every row i, some rows at a time."""
     found = np.empty(len(f))
     step = max(1, _CHUNK // f.shape[1])
     for start in range(0, len(f), step):
         rows = slice(start, start + step)
-        found[rows] = np.einsum("ij,ij->i", r[rows] @ G, f[rows])
+        found[rows] = np.einsum("ij,ij->i", r[rows] @ G, f[rows].astype(np.float64))
     return found
