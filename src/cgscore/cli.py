@@ -360,7 +360,6 @@ def score(
             "there."
         )
     with (
-        _warnings_aside(),
         _resumable(checkpoint),
         _client(console, as_json, cluster, scheduler_file, workers) as client,
     ):
@@ -398,8 +397,7 @@ def score(
             soft_wrap=True,
         )
     console.print()
-    with _warnings_aside():
-        print_findings(console, scores)
+    print_findings(console, scores)
     if output.suffix.lower() == ".parquet":
         name = shlex.quote(str(output))
         console.print(
@@ -461,22 +459,21 @@ def issues(
     if output is not None:
         _refuse_output(output, source, how["labels"], data)
     check_detector(by, expected_noise, precision)
-    with _warnings_aside():
-        if _is_result(source):
-            encoder = how.pop("encoder")  # says that a result's own may be loaded
-            _refuse_reading(source, how)
-            scores = cgscore.load(source)
-            scores.check_encoder(encoder)
-            if why and encoder is not None:
-                scores.data(data, encoder=encoder)
-                data = None
-        else:
-            scores = cgscore.score(cgscore.read(source, **how), ridge="auto")
-            for text in scores.meta["notes"]:
-                complain(f"note: {text}")
-            for text in scores.meta["warnings"]:
-                complain(f"warning: {text}")
-        found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
+    if _is_result(source):
+        encoder = how.pop("encoder")  # says that a result's own may be loaded
+        _refuse_reading(source, how)
+        scores = cgscore.load(source)
+        scores.check_encoder(encoder)
+        if why and encoder is not None:
+            scores.data(data, encoder=encoder)
+            data = None
+    else:
+        scores = cgscore.score(cgscore.read(source, **how), ridge="auto")
+        for text in scores.meta["notes"]:
+            complain(f"note: {text}")
+        for text in scores.meta["warnings"]:
+            complain(f"warning: {text}")
+    found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         _write_table(found.reset_index().sort_values("label_score", kind="stable"), output)
     suspects = worst_first(found)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgscore import __version__
 from cgscore.best_window import predicted_by_windows
 from cgscore.data import Dataset, read
+from cgscore.data.encoded import is_file
 from cgscore.data.sources import OPTIONS
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
@@ -389,7 +390,7 @@ class Scores:
             raise ResultError("The result does not say how its source is read: it was changed.")
         self.check_encoder(encoder)
         saved = options.get("encoder")
-        harmless = saved is None or saved in BUILT_IN or str(saved).lower().endswith(".npz")
+        harmless = saved is None or saved in BUILT_IN or is_file(str(saved))
         if not harmless and encoder is None:
             raise OptionError(
                 f"This result was scored with the encoder {saved!r}, which is loaded only if you "

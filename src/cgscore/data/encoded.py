@@ -72,8 +72,9 @@ def encoded(
     digest = _digest(dataset)
     identity: str | None = PIXELS
     if encoder is not None:
-        X = encode(_examples(dataset, encoder), digest, encoder, progress)
-        identity = encoder.identity()
+        examples, identity = _examples(dataset, encoder), encoder.identity()
+        key = None if identity is None else f"{digest} {identity}"
+        X = encode(examples, key, encoder, progress)
     elif name is not None and is_file(name):
         X = _of_file(Path(name), dataset)
         identity = None

@@ -1,6 +1,6 @@
 """Examples in batches through an encoder, with what is done kept on disk.
 
-Finished chunks of rows are files of a folder whose name is a digest of the inputs and of what the
+Finished chunks of rows are files of a folder whose name follows from the inputs and from what the
 encoder calls its identity. A run that was killed goes on after the last chunk, and a second run
 with the same data and encoder reads them all.
 """
@@ -27,15 +27,15 @@ CHUNK = 512  # examples in a file
 SCALINGS = ("none", "centre", "standardise", "whiten")
 
 
-def encode(examples: Any, digest: str, encoder: Encoder, progress: Progress) -> Array:
+def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress) -> Array:
     """A row of features for every example.
 
     Parameters
     ----------
     examples : sequence
         Pictures (an array of bytes), rows of numbers, or a list of texts.
-    digest : str
-        Changes when the examples do.
+    key : str or None
+        Changes when the examples or the numbers of the encoder do; without it nothing is kept.
     encoder : Encoder
         What makes numbers of them.
     """
@@ -43,7 +43,7 @@ def encode(examples: Any, digest: str, encoder: Encoder, progress: Progress) -> 
     few = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
     n = len(few)
     size = CHUNK if encoder.batch else n
-    folder = _folder(digest, encoder, size)
+    folder = _folder(key, size)
     parts: list[Array] = []
     with progress.phase("features", n) as advance:
         for start in range(0, n, size):
@@ -82,13 +82,12 @@ def _distinct(examples: Any) -> tuple[Index, Index]:
     return np.array(first, np.intp), inverse
 
 
-def _folder(digest: str, encoder: Encoder, size: int) -> Path | None:
+def _folder(key: str | None, size: int) -> Path | None:
     """Where the features are kept, if they are."""
-    cache, identity = cache_folder(), encoder.identity()
-    if cache is None or identity is None:
+    cache = cache_folder()
+    if cache is None or key is None:
         return None
-    key = hashlib.sha256(f"{digest} {identity} {size}".encode()).hexdigest()[:32]
-    return cache / "features" / key
+    return cache / "features" / hashlib.sha256(f"{key} {size}".encode()).hexdigest()[:32]
 
 
 def check_scaling(scaling: str) -> None:
