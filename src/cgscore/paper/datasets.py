@@ -1,0 +1,134 @@
+"""The paper's datasets, read from one folder with a folder for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data import read
+from cgscore.errors import LabelError, SourceError
+from cgscore.training.consistency import read_consistency
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset of the paper.
+
+    Attributes
+    ----------
+    title : str
+        What the paper calls it.
+    folder : str
+        Where it is looked for.
+    ratio : int
+        Others that the paper's estimator draws for each of a class (appendix A).
+    standardised : bool
+        Whether channels are standardised before examples are scaled to unit norm. The paper does
+        not say; its figures for CIFAR-10 come out with that (appendix A, and `table_1`).
+    size : tuple of int or None
+        Pixels that images of different sizes are brought to.
+    c_scores : str or None
+        File of published C-scores.
+    """
+
+    title: str
+    folder: str
+    ratio: int
+    standardised: bool
+    size: tuple[int, int] | None = None
+    c_scores: str | None = None
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "mnist": Source("MNIST", "mnist", 3, False),
+        "fashion-mnist": Source("Fashion-MNIST", "fashion-mnist", 3, False),
+        "cifar-10": Source(
+            "CIFAR-10", "cifar10", 4, True, c_scores="cifar10-cscores-orig-order.npz"
+        ),
+        "cifar-100": Source(
+            "CIFAR-100", "cifar100", 4, True, c_scores="cifar100-cscores-orig-order.npz"
+        ),
+        "imagenet": Source("ImageNet", "imagenet", 4, True, size=(224, 224)),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled images: bytes (n, h, w) or (n, h, w, 3), classes 0 to k - 1 and their names."""
+
+    X: NDArray[np.uint8]
+    own: Index
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: Index) -> Images:
+        return Images(self.X[rows], self.own[rows], self.names)
+
+    def halved(self) -> Images:
+        """Images of half the width and height: means of two by two pixels."""
+        n, h, w = self.X.shape[:3]
+        parts = self.X[:, : h // 2 * 2, : w // 2 * 2].reshape(n, h // 2, 2, w // 2, 2, -1)
+        small = np.rint(parts.mean(axis=(2, 4))).astype(np.uint8)
+        return Images(small.reshape(n, h // 2, w // 2, *self.X.shape[3:]), self.own, self.names)
+
+    def rows(self, standardised: bool) -> NDArray[Any]:
+        """Inputs of the kernel: pixels in rows, with every channel standardised or as they are."""
+        flat: NDArray[Any] = self.X.reshape(len(self), -1)
+        if not standardised:
+            return flat
+        channels = flat.reshape(-1, self.X.shape[3] if self.X.ndim == 4 else 1)
+        pixels = channels - channels.mean(axis=0)
+        pixels /= channels.std(axis=0)
+        found: NDArray[Any] = pixels.reshape(len(self), -1)
+        return found
+
+
+def missing(folder: Path, name: str) -> str | None:
+    """Why a dataset cannot be read, or None if it is there."""
+    source = SOURCES[name]
+    place = folder / source.folder
+    return None if place.is_dir() else f"there is no {source.title} in {source.folder}/ of the data"
+
+
+def load(folder: Path, name: str, split: str = "train") -> Images:
+    """A part of a dataset, in its own order."""
+    source = SOURCES[name]
+    why = missing(folder, name)
+    if why:
+        raise SourceError(f"{why[0].upper()}{why[1:]} ({folder}). Say where it is with --data.")
+    place = folder / source.folder
+    files = sorted(place.glob(f"{split}*.parquet"))
+    how: dict[str, Any] = {} if source.size is None else {"resize": source.size}
+    if files:
+        place = files[0]
+    elif (place / split).is_dir():  # class folders of images
+        place = place / split
+    else:
+        how["split"] = split
+    found = read(place, **how)
+    if found.y is None or not found.image:
+        raise LabelError(f"{place} holds no labelled images.")
+    classes, own = np.unique(found.y, return_inverse=True)
+    told = found.class_names or {}
+    names = tuple(str(told.get(label, label)) for label in classes.tolist())
+    return Images(np.asarray(found.X, np.uint8), own.astype(np.intp), names)
+
+
+def c_scores(folder: Path, name: str, own: Index) -> NDArray[np.float64] | None:
+    """Published C-scores of a dataset in its own order, where there are any."""
+    file = SOURCES[name].c_scores
+    if file is None or not (folder / "cscores" / file).is_file():
+        return None
+    return read_consistency(folder / "cscores" / file, labels=own)

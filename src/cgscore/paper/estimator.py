@@ -1,0 +1,166 @@
+r"""The paper's estimator for many labellings and ratios at once (appendix A).
+
+In one run of the paper, class c is scored among its n_c examples and ``ratio n_c`` others drawn at
+random. Here the classes of a run share one draw: S holds ``ratio n_c k / (k - 1)`` examples,
+equally many of every class, so that S without class c is the sample of class c. Seen from any one
+class nothing changes: its others are drawn at random, in the same number. What changes is the work,
+as the problem of class c, ``A = S + c``, contains S whatever c is.
+
+===========  ==========  =================================================================
+symbol       shape       meaning
+===========  ==========  =================================================================
+L            m x m       Cholesky factor of H on S; a leading part of it is the factor of a
+                         leading part of S, which is how smaller ratios come for nothing
+T            n x m       ``H[:, S] L^-T``; its rows of S are L
+V            j x m       rows of T of the examples of c that are not in S
+Q            j x j       factor of ``H[J, J] - V V^T``, the Schur complement
+===========  ==========  =================================================================
+
+The inverse factor of A is ``[[L^-1, 0], [-Q^-1 V L^-1, Q^-1]]``; d are its column sums of squares,
+and alpha follows by two products. Labels only choose rows, so that other labellings of the same
+examples reuse T and L^-1.
+
+Cost: ``2 m^3 / 3 + (n - m) m^2`` flops once, and about ``4 m n_c^2`` for each class of a labelling,
+where factors of their own take ``2 (n_c + ratio n_c)^3 / 3``. Memory: ``8 (n m + m^2)`` bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from cgscore.errors import DataError, OptionError
+from cgscore.execution.progress import Progress
+from cgscore.kernel import Array, UnitRows, gram_block
+
+Index = NDArray[np.intp]
+
+_BLOCK = 2048  # rows of T made at a time
+
+#: What is estimated: the three terms of the CG-score, and CG'.
+TERMS = ("first_term", "partial", "third_term", "cg_prime")
+
+
+@dataclass(frozen=True)
+class SharedDraw:
+    """One draw of others, ready to score labellings.
+
+    Attributes
+    ----------
+    rows : UnitRows
+        All examples.
+    order : (n,) array
+        Examples in the order of T: those drawn first.
+    T : (n, m) array
+        As above, in that order.
+    inverse : (m, m) array
+        ``L^-1``, lower.
+    """
+
+    rows: UnitRows
+    order: Index
+    T: Array
+    inverse: Array
+
+    @classmethod
+    def make(cls, rows: UnitRows, drawn: Index, progress: Progress) -> SharedDraw:
+        """Factor the examples drawn, and bring all others into their terms."""
+        n, m = len(rows), len(drawn)
+        order = np.concatenate([drawn, np.setdiff1d(np.arange(n), drawn)])
+        inner = rows[drawn]
+        work = {"kernel": n * m * 2.0 * rows.centred.shape[1], "factor": 2 * m**3 / 3}
+        T = np.empty((n, m))
+        with progress.phase("kernel", work["kernel"]) as advance:
+            for start in range(0, n, _BLOCK):
+                part = order[start : start + _BLOCK]
+                gram_block(rows[part], inner, out=T[start : start + len(part)])
+                advance(work["kernel"] * len(part) / n)
+        with progress.phase("factor", work["factor"] + (n - m) * float(m) ** 2) as advance:
+            H = np.asfortranarray(T[:m])
+            np.fill_diagonal(H, 0.5)
+            L, info = lapack.dpotrf(H, lower=1, overwrite_a=1, clean=1)
+            _settled(info, order)
+            advance(m**3 / 3)
+            T[:m] = L
+            for start in range(m, n, _BLOCK):  # T.T is in Fortran's order: solved in place
+                part = T[start : start + _BLOCK]
+                blas.dtrsm(1.0, L, part.T, lower=1, overwrite_b=1)
+                advance(len(part) * float(m) ** 2)
+            inverse, info = lapack.dtrtri(L, lower=1, overwrite_c=1)
+            _settled(info, order)
+            advance(m**3 / 3)
+        return cls(rows, order, T, inverse)
+
+    def score(self, own: Index, size: int, progress: Progress) -> dict[str, Array]:
+        """The terms of every example under labels `own`, with the first `size` of those drawn."""
+        n, k = len(self.rows), int(own.max()) + 1
+        if not 1 <= size <= len(self.inverse):
+            raise OptionError(f"size={size!r}: {len(self.inverse):,} examples were drawn.")
+        found = {name: np.full(n, np.nan) for name in TERMS}
+        labels = own[self.order]
+        inverse = self.inverse[:size, :size]
+        base = np.einsum("ij,ij->j", inverse, inverse)
+        with progress.phase("classes", k) as advance:
+            for c in range(k):
+                members, terms = self._class(labels == c, size, inverse, base)
+                for name, values in zip(TERMS, terms, strict=True):
+                    found[name][self.order[members]] = values
+                advance(1)
+        return found
+
+    def _class(
+        self, mine: NDArray[np.bool_], size: int, inverse: Array, base: Array
+    ) -> tuple[Index, tuple[Array, ...]]:
+        inside = np.flatnonzero(mine[:size])
+        outside = size + np.flatnonzero(mine[size:])
+        y = np.where(mine[:size], 1.0, -1.0)
+        V = self.T[outside, :size]
+        added = self.rows[self.order[outside]]
+        H = gram_block(added, added)
+        np.fill_diagonal(H, 0.5)
+        beside = H.sum(axis=1)  # H times labels, all of them 1
+        Q, info = lapack.dpotrf(np.asfortranarray(H - V @ V.T), lower=1, overwrite_a=1, clean=1)
+        _settled(info, self.order[outside])
+        Q, info = lapack.dtrtri(Q, lower=1, overwrite_c=1)
+        _settled(info, self.order[outside])
+        columns = inverse[:, inside]
+        z = inverse @ y
+        own = Q.T @ (Q @ (1.0 - V @ z))  # alpha of those outside
+        alpha = np.concatenate([columns.T @ (z - V.T @ own), own])
+        more = Q @ (V @ columns)
+        d = np.concatenate(
+            [base[inside] + np.einsum("ij,ij->j", more, more), np.einsum("ij,ij->j", Q, Q)]
+        )
+        L = self.T[:size, :size]
+        seen = L.T @ y
+        product = np.concatenate([L[inside] @ (seen + V.sum(axis=0)), V @ seen + beside])
+        alone = alpha - d
+        terms = (alone**2 / d, 2 * alone, d, 2 * product - 0.5)
+        return np.concatenate([inside, outside]), terms
+
+
+def draw(own: Index, sizes: Sequence[int], rng: np.random.Generator) -> Index:
+    """Examples such that each of the leading `sizes` has equally many of every class."""
+    queues = [rng.permutation(np.flatnonzero(own == c)) for c in range(int(own.max()) + 1)]
+    shortest = min(map(len, queues))
+    depth = max(sizes) // len(queues)
+    if depth > shortest:
+        raise OptionError(f"{depth:,} of every class cannot be drawn: one has {shortest:,}.")
+    return np.stack([queue[:depth] for queue in queues], axis=1).ravel()
+
+
+def sample_size(n: int, k: int, ratio: float) -> int:
+    """Examples to draw so that every class has `ratio` others for each of its n / k."""
+    return round(ratio * n / k / (k - 1)) * k
+
+
+def _settled(info: int, names: Index) -> None:
+    if info:
+        raise DataError(
+            f"The kernel matrix is not positive definite at example {names[abs(info) - 1]}: it "
+            "copies another, or nearly. cgscore.score merges copies; this estimator does not."
+        )
