@@ -75,7 +75,7 @@ def test_imports_go_one_way() -> None:
         {"adapters", "training"},
         {"report"},
         {"review"},
-        {"demo"},
+        {"demo", "paper"},
         {"terminal"},
         {"cli"},
         {"__main__"},

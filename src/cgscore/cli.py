@@ -1123,3 +1123,104 @@ def _sizes(text: str) -> tuple[int, int, int]:
     if "n" not in found or min(found.values()) < 1 or max(found.values()) > 10**9:
         raise OptionError(f"--simulate {text}: expected sizes from 1 to 10^9, n among them.")
     return found["n"], found["p"], found["classes"]
+
+
+@app.command()
+@_guarded
+def paper(
+    name: Annotated[
+        str | None, typer.Argument(help="A figure or table: see --list.", show_default=False)
+    ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            "--preset",
+            help="desk: hours on two cores, networks and their data made small; paper: everything "
+            "as in the paper, for machines with accelerators.",
+        ),
+    ] = "desk",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for results [results/paper]."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them, and a page of all.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Print the names and stop.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="The page [reproduction.md in the output; else in docs]."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with fashion-mnist, cifar10, cscores ... [CGSCORE_DATA].",
+            show_default=False,
+        ),
+    ] = None,
+    cells: Annotated[
+        Path | None,
+        typer.Option(help="Folder for finished parts, from which a run goes on [the cache]."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Trainings side by side [one per core].")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Of torch: cpu, cuda, ...")] = "cpu",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a figure or table of the paper: numbers as JSON, PNG and SVG, Markdown."""
+    from cgscore.paper.items import ITEMS, do, do_all, module
+    from cgscore.paper.plans import Plan
+
+    if listed:
+        for one in ITEMS:
+            print(one)
+        return
+    plan = Plan.named(preset, seed)
+    if (name is None) == (not every):
+        raise OptionError("Give one name or --all. The names: cgscore paper --list")
+    if name is not None:
+        module(name)
+    folder = output or Path("results/paper")
+    work = _paper_work(data, cells, folder, jobs, device)
+    console = output_console()
+
+    def told(done: Any) -> None:
+        if not as_json:
+            console.print(f"{done.name:<12}{done.seconds:8,.0f} s  {one_line(done.title)}")
+
+    with _warnings_aside():
+        if every:
+            target = page or (Path("docs") if output is None else output) / "reproduction.md"
+            found = do_all(work, plan, folder, target, told=told)
+        else:
+            found = [do(str(name), work, plan, folder)]
+            told(found[0])
+    if as_json:
+        print_json({"output": str(folder), "items": {one.name: one.seconds for one in found}})
+        return
+    console.print(f"Written:  {one_line(str(folder))}", soft_wrap=True)
+    if every:
+        console.print(f"          {one_line(str(target))}", soft_wrap=True)
+
+
+def _paper_work(
+    data: Path | None, cells: Path | None, output: Path, jobs: int | None, device: str
+) -> Any:
+    """Where the experiments of the paper find their data and keep what is done."""
+    from cgscore.execution.files import cache_folder
+    from cgscore.execution.progress import reporter
+    from cgscore.paper.cells import Work
+
+    named = data or (Path(os.environ["CGSCORE_DATA"]) if "CGSCORE_DATA" in os.environ else None)
+    if named is None:
+        raise OptionError(
+            "Where are the datasets? Say --data FOLDER, or set CGSCORE_DATA: a folder with "
+            "fashion-mnist, cifar10 and cscores in it."
+        )
+    if not named.is_dir():
+        raise OptionError(f"--data {named}: there is no such folder.")
+    cache = cache_folder()
+    place = cells or (output / "cells" if cache is None else cache / "paper")
+    return Work(
+        place, named, device=device, jobs=jobs or os.cpu_count() or 1, progress=reporter(None)
+    )

@@ -28,6 +28,7 @@ from cgscore.errors import CGScoreError, ResultError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Progress, Silent
+from cgscore.paper.plans import Plan
 
 _HOME = "cgscore.paper."
 
@@ -47,7 +48,9 @@ class Cell:
     @property
     def name(self) -> str:
         """Of its files: what it is, and a digest of everything that it depends on."""
-        told = json.dumps([self.function, __version__, self.options], sort_keys=True)
+        plan = str(self.options.get("plan", ""))
+        sizes = Plan.named(plan).sizes if plan else ""
+        told = json.dumps([self.function, __version__, self.options, sizes], sort_keys=True)
         return f"{self.function.replace('.', '-')}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def run(self, work: Work) -> dict[str, Any]:
@@ -86,6 +89,8 @@ class Work:
         Cells that run beside each other.
     progress : Progress
         Told about every cell.
+    used : dict
+        Seconds of every cell that was asked for, when it was run.
     """
 
     folder: Path
@@ -93,6 +98,7 @@ class Work:
     device: str = "cpu"
     jobs: int = 1
     progress: Progress = field(default_factory=Silent)
+    used: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     _seen: dict[str, Found] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, cell: Cell) -> Found:
@@ -104,17 +110,20 @@ class Work:
         missing = {cell.name: cell for cell in cells if self._known(cell) is None}
         if missing:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with self.progress.phase(what or cells[0].function, len(missing)) as advance:
-                beside = [cell for cell in missing.values() if not cell.alone]
-                if self.jobs == 1 or len(beside) < 2:
-                    beside = []
-                for cell in missing.values():
-                    if cell not in beside:
-                        self._keep(cell)
-                        advance(1)
-                if beside:
+            for cell in missing.values():
+                if cell.alone:
+                    self._keep(cell)  # it reports its own progress
+            beside = [cell for cell in missing.values() if not cell.alone]
+            with self.progress.phase(what or cells[0].function, len(beside)) as advance:
+                if self.jobs > 1 and len(beside) > 1:
                     self._side_by_side(beside, advance)
-        return [self.found(cell) for cell in cells]
+                else:
+                    for cell in beside:
+                        self.quiet()._keep(cell)
+                        advance(1)
+        found = [self.found(cell) for cell in cells]
+        self.used.update((cell.name, one.seconds) for cell, one in zip(cells, found, strict=True))
+        return found
 
     def found(self, cell: Cell) -> Found:
         """The result of a cell that has been run."""
@@ -122,12 +131,6 @@ class Work:
         if known is None:
             raise ResultError(f"The cell {cell.name} was run and has left no result.")
         return known
-
-    def seconds(self, cells: Sequence[Cell]) -> float:
-        """Seconds that the cells took when they were run."""
-        return sum(
-            self.found(cell).seconds for cell in {cell.name: cell for cell in cells}.values()
-        )
 
     def quiet(self) -> Work:
         """The same in a process of its own: silent, one cell at a time."""
