@@ -52,14 +52,14 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
     if name == "resnet":
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":
-        width = None if plan.name == "paper" else 3
+        width = None if plan.prune_training is None else 3
         preset = replace(preset, model="densenet_bc100", width=width)
         return preset.build(k, channels=channels, seed=seed), preset
     if name != "vit":
         raise OptionError(f"There is no network {name!r}. Choose from: {', '.join(NETWORKS)}")
     from cgscore.training.vit import vision_transformer
 
-    if plan.name == "paper":
+    if plan.prune_training is None:
         return vision_transformer(PRETRAINED, k), replace(preset, settings=FINE_TUNING)
     folder = work.folder / work(pretrained_cell(plan, dataset))["folder"]
     preset = replace(preset, settings=_FINE_TUNING, early=1, feature_epoch=1)

@@ -30,8 +30,12 @@ class Plan:
         Trainings for every point of a figure.
     kept : tuple of float
         Shares of the data that pruning keeps.
+    offsets : tuple of int
+        Where windows of half of the data start, in per cent.
     group : int
         Examples of each tenth whose kernel velocity is taken.
+    score_training, prune_training : Settings or None
+        Trainings of a small network for scores, and on subsets; None is the paper's.
     """
 
     name: str
@@ -42,7 +46,10 @@ class Plan:
     halved: bool
     repeats: int
     kept: tuple[float, ...]
+    offsets: tuple[int, ...]
     group: int
+    score_training: Settings | None
+    prune_training: Settings | None
 
     @classmethod
     def named(cls, name: str, seed: int = 0) -> Plan:
@@ -53,15 +60,23 @@ class Plan:
 
     def scoring(self, dataset: str) -> Preset:
         """The network and its training for scores that need one."""
-        if self.name == "paper":
-            return preset("paper", dataset)
-        return replace(preset("desk"), settings=_SCORING, examples=self.examples)
+        return self._preset(dataset, self.score_training)
 
     def pruning(self, dataset: str) -> Preset:
         """The network and its training on subsets."""
-        if self.name == "paper":
+        return self._preset(dataset, self.prune_training)
+
+    def _preset(self, dataset: str, settings: Settings | None) -> Preset:
+        if settings is None:
             return preset("paper", dataset)
-        return replace(preset("desk"), settings=_PRUNING, examples=self.examples, tracin_every=1)
+        small, last = preset("desk"), settings.epochs
+        return replace(
+            small,
+            settings=settings,
+            examples=self.examples,
+            early=min(small.early, last),
+            tracin_every=min(small.tracin_every, last),
+        )
 
     @property
     def sizes(self) -> str:
@@ -73,21 +88,45 @@ class Plan:
     @property
     def told(self) -> str:
         """What a caption says of trainings."""
-        if self.name == "paper":
+        if self.score_training is None or self.prune_training is None:
             return "Networks, examples and epochs are the paper's."
         return (
             f"On a desk, not as in the paper: {self.examples:,} examples, images of half the width "
             "and height that are not augmented, a ResNet-18 an eighth as wide; "
-            f"{_SCORING.epochs} epochs for scores, {_PRUNING.epochs} for every other training."
+            f"{self.score_training.epochs} epochs for scores, {self.prune_training.epochs} for "
+            "every other training."
         )
 
 
-_SCORING = Settings(epochs=10, learning_rate=0.1, batch_size=64, augment=False)
-_PRUNING = replace(_SCORING, epochs=4)
+_SMALL = Settings(epochs=10, learning_rate=0.1, batch_size=64, augment=False)
 
 PLANS = {
-    "desk": Plan("desk", 0, 2, 10, 8_000, True, 2, (0.8, 0.6, 0.4, 0.2), 50),
+    "desk": Plan(
+        name="desk",
+        seed=0,
+        runs=2,
+        subset_runs=10,
+        examples=8_000,
+        halved=True,
+        repeats=2,
+        kept=(0.8, 0.6, 0.4, 0.2),
+        offsets=tuple(range(0, 51, 5)),
+        group=50,
+        score_training=_SMALL,
+        prune_training=replace(_SMALL, epochs=4),
+    ),
     "paper": Plan(
-        "paper", 0, 10, 10, None, False, 5, (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1), 125
+        name="paper",
+        seed=0,
+        runs=10,
+        subset_runs=10,
+        examples=None,
+        halved=False,
+        repeats=5,
+        kept=(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1),
+        offsets=tuple(range(0, 51, 5)),
+        group=125,
+        score_training=None,
+        prune_training=None,
     ),
 }
