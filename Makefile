@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
 # These do not mind company; the others measure time or memory, kill processes, or use all cores.
-TOGETHER := $(wildcard tests/adapters tests/data tests/features tests/training tests/test_examples.py \
+TOGETHER := $(wildcard tests/adapters tests/data tests/features tests/paper tests/training tests/test_examples.py \
   tests/test_report.py tests/test_review.py)
 
 test: $(VENV)/.test $(VENV)-pydvl/.ready browser

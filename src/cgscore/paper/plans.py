@@ -80,10 +80,10 @@ class Plan:
 
     @property
     def sizes(self) -> str:
-        """All that the results of a plan depend on, besides the seed."""
+        """All that a cell depends on and does not say itself."""
         datasets = ("fashion-mnist", "cifar-10", "cifar-100")
         presets = [(self.scoring(name), self.pruning(name)) for name in datasets]
-        return repr((replace(self, seed=0), presets))
+        return repr((self.subset_runs, self.examples, self.halved, self.group, presets))
 
     @property
     def told(self) -> str:
