@@ -52,8 +52,10 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
     if name == "resnet":
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":
-        width = None if plan.prune_training is None else 3
-        preset = replace(preset, model="densenet_bc100", width=width)
+        preset = replace(preset, model="densenet_bc100", width=None)
+        if plan.prune_training is not None:  # a hundred layers are slow however narrow
+            half = replace(preset.settings, epochs=max(2, preset.settings.epochs // 2))
+            preset = replace(preset, width=3, settings=half)
         return preset.build(k, channels=channels, seed=seed), preset
     if name != "vit":
         raise OptionError(f"There is no network {name!r}. Choose from: {', '.join(NETWORKS)}")
