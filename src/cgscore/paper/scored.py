@@ -31,16 +31,17 @@ def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int
     """One run of the paper's estimator for a whole dataset.
 
     Every rate of wrong labels at the paper's ratio; right labels at all smaller ratios, too. Inputs
-    other than those of the paper are scored with right labels only.
+    other than those of the paper are there for comparison: right labels, at the ratio 1 only.
     """
     images = load(work.data, dataset)
-    n, k, most = len(images), len(images.names), SOURCES[dataset].ratio
+    usual = standardised == SOURCES[dataset].standardised
+    n, k, most = len(images), len(images.names), SOURCES[dataset].ratio if usual else 1
     sizes = {ratio: sample_size(n, k, ratio) for ratio in RATIOS if ratio <= most}
     rows = unit_rows(images.rows(standardised))
     drawn = draw(images.own, list(sizes.values()), np.random.default_rng([seed, run]))
     made = SharedDraw.make(rows, drawn, work.progress)
     found: dict[str, Any] = {}
-    for rate in RATES if standardised == SOURCES[dataset].standardised else RATES[:1]:
+    for rate in RATES if usual else RATES[:1]:
         given = wrong_labels(images.own, rate, seed)
         for ratio in sizes if rate == 0 else (most,):
             terms = made.score(given, sizes[ratio], work.progress)
