@@ -28,8 +28,8 @@ class Source:
         What the paper calls it.
     folder : str
         Where it is looked for.
-    ratio : int
-        Others that the paper's estimator draws for each of a class (appendix A).
+    ratios : tuple of int
+        Others that the paper's estimator draws for each of a class (appendices A and J).
     standardised : bool
         Whether channels are standardised before examples are scaled to unit norm. The paper does
         not say; its figures for CIFAR-10 come out with that (appendix A, and `table_1`).
@@ -41,23 +41,28 @@ class Source:
 
     title: str
     folder: str
-    ratio: int
+    ratios: tuple[int, ...]
     standardised: bool
     size: tuple[int, int] | None = None
     c_scores: str | None = None
 
+    @property
+    def ratio(self) -> int:
+        """The one of all experiments where no other is named."""
+        return max(self.ratios)
+
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
-        "mnist": Source("MNIST", "mnist", 3, False),
-        "fashion-mnist": Source("Fashion-MNIST", "fashion-mnist", 3, False),
+        "mnist": Source("MNIST", "mnist", (3,), False),
+        "fashion-mnist": Source("Fashion-MNIST", "fashion-mnist", (3,), False),
         "cifar-10": Source(
-            "CIFAR-10", "cifar10", 4, True, c_scores="cifar10-cscores-orig-order.npz"
+            "CIFAR-10", "cifar10", (1, 2, 3, 4), True, c_scores="cifar10-cscores-orig-order.npz"
         ),
         "cifar-100": Source(
-            "CIFAR-100", "cifar100", 4, True, c_scores="cifar100-cscores-orig-order.npz"
+            "CIFAR-100", "cifar100", (1, 2, 3, 4), True, c_scores="cifar100-cscores-orig-order.npz"
         ),
-        "imagenet": Source("ImageNet", "imagenet", 4, True, size=(224, 224)),
+        "imagenet": Source("ImageNet", "imagenet", (4,), True, size=(224, 224)),
     }
 )
 

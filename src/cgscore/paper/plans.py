@@ -109,11 +109,11 @@ PLANS = {
         examples=8_000,
         halved=True,
         repeats=2,
-        kept=(0.75, 0.5, 0.25),
+        kept=(0.6, 0.3),
         offsets=tuple(range(0, 51, 5)),
         group=50,
         score_training=_SMALL,
-        prune_training=replace(_SMALL, epochs=4),
+        prune_training=replace(_SMALL, epochs=3),
     ),
     "paper": Plan(
         name="paper",

@@ -30,13 +30,14 @@ def column(name: str, rate: float, ratio: int) -> str:
 def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int) -> dict[str, Any]:
     """One run of the paper's estimator for a whole dataset.
 
-    Every rate of wrong labels at the paper's ratio; right labels at all smaller ratios, too. Inputs
+    Every rate of wrong labels at the paper's ratio; right labels at its other ratios, too. Inputs
     other than those of the paper are there for comparison: right labels, at the ratio 1 only.
     """
     images = load(work.data, dataset)
     usual = standardised == SOURCES[dataset].standardised
-    n, k, most = len(images), len(images.names), SOURCES[dataset].ratio if usual else 1
-    sizes = {ratio: sample_size(n, k, ratio) for ratio in RATIOS if ratio <= most}
+    ratios = SOURCES[dataset].ratios if usual else (1,)
+    n, k, most = len(images), len(images.names), max(ratios)
+    sizes = {ratio: sample_size(n, k, ratio) for ratio in ratios}
     rows = unit_rows(images.rows(standardised))
     drawn = draw(images.own, list(sizes.values()), np.random.default_rng([seed, run]))
     made = SharedDraw.make(rows, drawn, work.progress)
