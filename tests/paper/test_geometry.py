@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from cgscore import gram
-from cgscore.paper import appendix_a, appendix_j, figure_1
+from cgscore.paper import appendix_a, appendix_j, figure_1, theorem_1
 from cgscore.paper.cells import Work
 from cgscore.paper.items import do
 from cgscore.paper.plans import Plan
@@ -132,3 +132,41 @@ def test_channels_are_standardised_over_all_images(work: Work) -> None:
     pixels = raw.reshape(-1, 3).astype(float)  # here all images are chosen
     expected = (pixels - pixels.mean(axis=0)) / pixels.std(axis=0)
     np.testing.assert_allclose(X, expected.reshape(X.shape))
+
+
+def test_theorem(work: Work, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"WIDTH": 2000, "STEPS": 40, "PER_CLASS": 15, "NARROW": 300, "STARTS": 2, "MOMENTS": 4}
+    for name, value in small.items():
+        monkeypatch.setattr(theorem_1, name, value)
+    found = done("theorem-1", work, plan, tmp_path)
+    assert "Beyond the paper" in found.result.figures[""][1]
+    assert not found.result.compared  # the paper prints no number
+    numbers = found.result.numbers
+    assert numbers["steps"][0] == 1
+    assert numbers["steps"][-1] == 40
+    easy, _, random = numbers["problems"].values()
+    assert easy["complexity"] < random["complexity"]
+    assert easy["loss"][-1] < random["loss"][-1]
+    for one in numbers["problems"].values():
+        assert len(one["loss"]) == len(one["predicted_loss"]) == len(numbers["steps"])
+        assert np.diff(one["loss"]).max() < 0
+        assert one["loss_error"] < 0.15
+        assert one["movement_error"] < 0.15
+        assert 0 < one["movement"][-1] < 1.1 * one["movement_bound"]
+        assert one["test_bound"] == pytest.approx((one["complexity"] / 30) ** 0.5)
+    moved = numbers["velocity"]
+    assert np.shape(moved["groups"]) == (10, 4)
+    assert moved["steps"] == [10, 20, 30, 40]
+    assert np.mean(moved["groups"], axis=1) == pytest.approx(moved["mean"])
+    assert moved["cg"] == sorted(moved["cg"])
+    assert moved["examples_of_a_group"] == 3
+    assert np.min(moved["groups"]) >= 0
+
+
+def test_velocity_of_a_narrow_network_is_higher(work: Work) -> None:
+    def mean(width: int) -> float:
+        how = {"per_class": 15, "steps": 20, "moments": 2, "starts": 2, "seed": 0}
+        found = theorem_1.velocities(work, first=2, second=4, width=width, **how)
+        return float(found["velocity"].mean())
+
+    assert mean(3000) < mean(100) / 3

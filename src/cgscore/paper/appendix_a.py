@@ -75,7 +75,7 @@ def own_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
     true = work(exact_cell(True, seed))["cg"]
     made = prepare(read(X, labels=own), ridge=0.0, task="classification", seed=seed)
     slots = made.problem.slots
-    draws = subsample.draws(np.bincount(slots.column).tolist(), *X.shape, ratio, runs)
+    draws = subsample.draws(np.bincount(slots.column).tolist(), len(X), X.shape[1], ratio, runs)
     results = in_order(draws, subsample.solve_draw, made.problem, Local(), None, work.progress)
     means, found = Averages(slots), _Correlations(true)
     for one, solved in zip(draws, results, strict=True):
@@ -156,9 +156,9 @@ def make(work: Work, plan: Plan) -> Result:
     head = ["", *(f"{kind.title()} 1:{ratio}" for kind in KINDS for ratio in RATIOS)]
     draws = [("the paper", PAPER), ("a draw for each class", last), ("one draw for all", beside)]
     text = f"""Correlation with the exact score of {n:,} {SOURCES[DATASET].title} images
-({n // 10:,} of each class) after {RUNS} runs. The paper draws others for each class; the figures and
-tables of whole datasets here share one draw among the classes of a run, which is much less work.
-The last line shows what that changes.
+({n // 10:,} of each class) after {RUNS} runs. The paper draws others for each class; here the
+figures and tables of whole datasets share one draw among the classes of a run, which is much less
+work. The last line shows what that changes.
 
 {_lines(head, draws)}
 

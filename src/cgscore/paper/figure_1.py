@@ -104,7 +104,7 @@ def make(work: Work, plan: Plan) -> Result:
 
 
 def _signs(labels: NDArray[np.intp]) -> Array:
-    return 1.0 - 2.0 * labels
+    return np.where(labels == 0, 1.0, -1.0)
 
 
 def _numbers(found: Found) -> dict[str, Any]:
@@ -213,12 +213,11 @@ def _text(numbers: dict[str, Any]) -> str:
         "Pearson, CG-score and distance from the boundary": "pearson_with_distance",
         "Spearman, CG-score and depth on the side of the label": "spearman_with_own_side",
     }
-    linear = noisy["spearman_of_linear_part"]
     rows = [[what, clean[name], noisy[name]] for what, name in told.items()]
     summary = table(["", "right labels", f"{NOISE:.0%} flipped"], rows)
     return f"""Off the diagonal, the kernel matrix has the mean {kernel["p"]:.2e} within classes and
 {kernel["q"]:.2e} between them; on the diagonal it is 1/2. The inverse has the mean size
-{inverse["diagonal"]:.2f} on the diagonal and {inverse["off_diagonal"]:.3f} off it; with their signs,
+{inverse["diagonal"]:.2f} on the diagonal and {inverse["off_diagonal"]:.3f} off it; with signs, its
 entries off the diagonal have the mean {inverse["within_classes"]:.1e} within classes and
 {inverse["between_classes"]:.1e} between them.
 
@@ -229,9 +228,10 @@ what it shares with the other. It takes the inverse of the kernel matrix for 2 I
 that of -g only while g is small. Here g is not: its mean is {clean["g_mean"]:.2f}, and the parabola
 turns at 1/2. With right labels the approximation is off by {clean["mean_error_in_deviations"]:.1f}
 deviations of the CG-score on the mean, and its rank correlation with it is
-{clean["spearman_of_approximation"]:.2f}; -g alone has {clean["spearman_of_linear_part"]:.2f} ({linear:.2f}
-with flipped labels). So it explains the order of scores by its linear part, and does not
-give their values: many small entries off the diagonal of the inverse add up.
+{clean["spearman_of_approximation"]:.2f}; -g alone has {clean["spearman_of_linear_part"]:.2f}
+({noisy["spearman_of_linear_part"]:.2f} with flipped labels). So its linear part explains the order
+of scores, and the whole does not give their values: the many small entries off the diagonal of the
+inverse add up.
 
 Flipped labels are found by the CG-score with an AUROC of {noisy["auroc_of_flipped"]:.3f} (by the
 approximation: {noisy["auroc_of_flipped_by_approximation"]:.3f}); their mean score is
