@@ -277,9 +277,9 @@ def _text(numbers: dict[str, Any], n: int) -> str:
     return f"""The paper states the theorem and shows no network of this kind: this goes beyond its
 figures. The network has {numbers["width"]:,} neurons and is trained on {n:,} images. Its distance
 from the labels is predicted from the eigenvectors of the kernel matrix, step by step. Its weights
-move by no more than the square root of the complexity. Both hold up to constants that fall with
-width: a narrower network is farther from what is predicted. A bound of the test loss above 1 says
-nothing by itself.
+move by no more than the square root of the complexity. Both hold up to constants that the theorem
+lets vanish as width grows; errors are shown for one random start at each of two widths. A bound of
+the test loss above 1 says nothing by itself.
 
 {table(["", *numbers["problems"]], rows)}
 
