@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cgscore.paper.cells import Work
+from cgscore.paper.found_curve import EXAMINED, auroc, detection_curve
 from cgscore.paper.items import do
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import Curves, Experiment
 from cgscore.paper.results import Result, rounded
+from cgscore.paper.trained import along_cell, values
 
 
 def made(name: str, work: Work, plan: Plan, folder: Path) -> Result:
@@ -72,3 +76,87 @@ def test_sentences_follow_the_numbers() -> None:
     assert "is highest for CG-score (0.842), followed by random (0.683)." in text
     assert "is lowest for random (0.683), followed by CG-score (0.842)." in text
     assert "| random | any | 0.750 ± 0.050 | 0.700 ± 0.000 | 0.600 ± 0.000 | 0 % |" in text
+
+
+def check_detection(numbers: dict[str, Any], scores: set[str]) -> None:
+    assert set(numbers["found"]) == set(numbers["auroc"]) == scores | {"oracle", "random"}
+    assert numbers["wrong"] == 40
+    for by, found in numbers["found"].items():
+        assert len(found) == len(numbers["examined"]) <= 100
+        assert (found[0], found[-1]) == (0, 1)
+        assert (np.diff(found) >= 0).all()
+        assert numbers["auroc"][by] <= numbers["auroc"]["oracle"] == 1
+    at = numbers["examined"].index(0.2)
+    assert numbers["found"]["oracle"][at] == 1
+    assert numbers["found"]["random"] == numbers["examined"]
+
+
+def test_two_more_baselines(work: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-f", work, plan, tmp_path)
+    for name in ("fashion-mnist", "cifar-10"):
+        pruning = found.numbers[name]["pruning"]
+        assert set(pruning["low-first"]) == {"cg", "tracin", "craig", "random"}
+        assert set(pruning["high-first"]) == {"cg", "tracin", "random"}
+        check_detection(found.numbers[name]["detection"], {"partial", "cg", "self_influence"})
+    assert "The paper shows CIFAR-100 where CIFAR-10 stands." in found.figures["-2"][1]
+
+
+def test_scores_of_features(work: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-h", work, plan, tmp_path)
+    scores = {"feature_cg", "cg", "el2n", "forgetting"}
+    for name in ("fashion-mnist", "cifar-10"):
+        pruning = found.numbers[name]["pruning"]
+        assert set(pruning["low-first"]) == set(pruning["high-first"]) == scores | {"random"}
+        check_detection(found.numbers[name]["detection"], scores | {"partial"})
+    followed = found.numbers["cifar-10"]["correlation"]
+    assert followed["epochs"] == [1, 2]
+    assert set(followed["spearman"]) == {"cg", "c_score", "el2n", "forgetting"}
+    assert all(-1 <= one <= 1 for rho in followed["spearman"].values() for one in rho)
+    assert "after epoch 1 of a training planned for 2 epochs" in found.figures[""][1]
+
+
+def test_other_networks(work: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-e", work, plan, tmp_path)
+    dense, vision = (found.numbers[net] for net in ("densenet", "vit"))
+    assert dense["removed"] == pytest.approx([0, 0.7])
+    assert vision["removed"] == pytest.approx([0, 0.4, 0.7])
+    assert (dense["trainings"], vision["trainings"]) == (1, plan.repeats)
+    for numbers in (dense, vision):
+        for order in ("low-first", "high-first"):
+            assert set(numbers[order]) == {"cg", "el2n", "random"}
+    assert found.numbers["pretrained"]["images"] == 100  # those that are not trained on
+    caption = found.figures[""][1]
+    assert "growth rate of 3" in caption
+    assert "trained before on 100 other images" in caption
+
+
+def test_dynamics_by_score(work: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("figure-4", work, plan, tmp_path)
+    along = work(along_cell(plan, "cifar-10"))
+    for name in ("loss", "accuracy", "velocity"):
+        assert np.shape(found.numbers[name]) == (2, 10)
+    assert np.mean(found.numbers["loss"], axis=1) == pytest.approx(along["loss"].mean(axis=1))
+    assert np.mean(found.numbers["accuracy"], axis=1) == pytest.approx(
+        along["correct"].mean(axis=1)
+    )
+    lowest = np.argsort(values(work, plan, "cifar-10", "cg"), kind="stable")[:20]
+    assert found.numbers["loss"][1][0] == pytest.approx(along["loss"][1, lowest].mean())
+    assert all(-1 <= one <= 1 for one in found.numbers["spearman"].values())
+
+
+@pytest.mark.parametrize("name", ["figure-4", "appendix-e"])
+def test_what_is_not_there_is_said(work: Work, plan: Plan, tmp_path: Path, name: str) -> None:
+    found = do(name, replace(work, data=tmp_path / "empty"), plan, tmp_path).result
+    assert [one.split(":")[0] for one in found.not_run] == ["CIFAR-10"]
+
+
+def test_detection_of_known_orders() -> None:
+    wrong = np.arange(100) < 20
+    assert detection_curve(wrong, wrong)[EXAMINED == 0.2] == 1
+    assert detection_curve(~wrong, wrong)[EXAMINED == 0.8] == 0
+    assert auroc(wrong, wrong) == 1
+    assert auroc(~wrong, wrong) == 0
+    assert auroc(np.zeros(100), wrong) == 0.5
+    score = np.random.default_rng(0).integers(0, 9, 100)
+    pairs = np.sign(np.subtract.outer(score[wrong], score[~wrong]))
+    assert auroc(score, wrong) == pytest.approx((pairs.mean() + 1) / 2)

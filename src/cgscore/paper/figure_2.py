@@ -35,8 +35,8 @@ def make(work: Work, plan: Plan) -> Result:
         name = curves.experiment.dataset
         if name in PAPER:
             text.append(
-                f"The paper removes {percent(PAPER[name])} of {title}, lowest CG-scores first, and "
-                f"loses less than {SMALL} of the accuracy. Here this holds up to "
+                f"The paper reports that {percent(PAPER[name])} of {title} can be removed, lowest "
+                f"scores first, with less than {SMALL} of the accuracy lost. Here this holds up to "
                 f"{percent(curves.lasting('low-first', 'cg'))} by the CG-score and up to "
                 f"{percent(curves.lasting('low-first', 'random'))} at random."
             )

@@ -1,7 +1,7 @@
 """Test accuracy against the share of examples removed: what several figures show.
 
-An experiment is a dataset, a network and some scores. Its trainings are cells of `trained.accuracy`,
-so that experiments that share some do them once.
+An experiment is a dataset, a network and some scores. Its trainings are cells of
+`trained.accuracy`, so that experiments that share some do them once.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Curves:
         rows: list[list[Any]] = [["all examples", "", *[_shown(self.full)] * len(removed), ""]]
         for order, found in self.found.items():
             for by, some in found.items():
-                first = {"random": "any", "craig": "by coresets"}.get(by, order.split("-")[0])
+                first = {"random": "any", "craig": "chosen anew"}.get(by, order.split("-")[0])
                 if by == "random" and order != "low-first":
                     continue
                 shown = [_shown(one) for one in some[1:]]
@@ -187,8 +187,10 @@ def score_stages(work: Work, plan: Plan, needed: Iterable[tuple[str, float]]) ->
     work.all([cell for pair in pairs for cell in scoring_cells(plan, *pair)], "scores by training")
 
 
-def run(work: Work, plan: Plan, experiments: Sequence[Experiment]) -> list[Curves]:
-    """Scores first, then all trainings of all experiments beside each other."""
+def run(
+    work: Work, plan: Plan, experiments: Sequence[Experiment], beside: Sequence[Cell] = ()
+) -> list[Curves]:
+    """Scores first, then all trainings of all experiments beside each other, and other cells."""
     score_stages(work, plan, [(one.dataset, 0.0) for one in experiments])
     points = {
         (i, order, by, share): one.cells(plan, by, order, share)
@@ -201,7 +203,7 @@ def run(work: Work, plan: Plan, experiments: Sequence[Experiment]) -> list[Curve
         for i, one in enumerate(experiments)
     }
     cells = {cell.name: cell for some in points.values() for cell in some}
-    work.all(list(cells.values()), "trainings on parts")
+    work.all([*beside, *cells.values()], "trainings on parts")
     reached = {
         point: [float(work.found(cell)["accuracy"]) for cell in some]
         for point, some in points.items()
@@ -229,7 +231,7 @@ def draw(found: Mapping[str, Curves]) -> Figure:
     """A figure with a row for each order and a column, under its title, for each experiment."""
     figure, axes = panels(len(ORDERS), len(found))
     for column, (title, curves) in enumerate(found.items()):
-        axes[0, column].set_title(title)
+        axes[0, column].set_title(title, fontsize=9.5)
         for row, order in enumerate(ORDERS):
             panel = axes[row, column]
             label, grey = SCORES["full"]
@@ -248,12 +250,12 @@ def draw(found: Mapping[str, Curves]) -> Figure:
 
 def legend_below(figure: Figure, axes: Sequence[Any], columns: int = 7) -> None:
     """One legend under all panels: every line of the first row once."""
-    lines = {}
+    lines: dict[str, Any] = {}
     for panel in axes:
         lines |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
     figure.legend(
-        lines.values(),
-        lines.keys(),
+        list(lines.values()),
+        list(lines),
         loc="outside lower center",
         ncols=min(columns, len(lines)),
         frameon=False,
@@ -268,8 +270,8 @@ def explained(plan: Plan, found: Sequence[Curves]) -> str:
     spread = " and, as a band, standard deviation" if max(repeats) > 1 else ""
     scores = [by for one in found for by in one.experiment.scores]
     parts = [
-        f"Test accuracy after training on what is left of {_listed(counts)} examples: mean{spread} "
-        f"of {_listed(repeats)} training{'s' * (max(repeats) > 1)}, each with as many steps as for "
+        f"Test accuracy after training on what is left of {listed(counts)} examples: mean{spread} "
+        f"of {listed(repeats)} training{'s' * (max(repeats) > 1)}, each with as many steps as for "
         "all examples. The same share of every class is removed. The CG-score is the paper's "
         f"estimate from these examples alone ({plan.subset_runs} runs)."
     ]
@@ -277,7 +279,7 @@ def explained(plan: Plan, found: Sequence[Curves]) -> str:
     if trained:
         runs = sorted({plan.scoring(one.experiment.dataset).runs for one in found})
         parts.append(
-            f"{_listed(trained)} come from {_listed(runs)} other trainings on all of them."
+            f"{listed(trained)} come from {listed(runs)} other trainings of a ResNet on all of them."
         )
     if "c_score" in scores:
         parts.append("C-scores are those published for all training examples.")
@@ -289,7 +291,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _listed(values: Sequence[Any]) -> str:
+def listed(values: Sequence[Any]) -> str:
+    """Words or numbers as a sentence has them."""
     shown = [value if isinstance(value, str) else f"{value:,}" for value in values]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
 
