@@ -10,13 +10,37 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgscore.paper import trained
 from cgscore.paper.cells import Work
 from cgscore.paper.found_curve import EXAMINED, auroc, detection_curve
 from cgscore.paper.items import do
 from cgscore.paper.plans import Plan
-from cgscore.paper.pruning_curves import Curves, Experiment
+from cgscore.paper.pruning_curves import Curves, Experiment, run
 from cgscore.paper.results import Result, rounded
-from cgscore.paper.trained import along_cell, values
+from cgscore.paper.trained import accuracy_cells, along_cell, values
+
+LOSS = {"cg": 0.1, "el2n": 0.2, "forgetting": 0.3, "c_score": 0.4, "tracin": 0.5}
+
+
+def pretended(work: Work, **options: Any) -> dict[str, Any]:
+    """What `trained.accuracy` could give: a number that says which training it is."""
+    lost = LOSS.get(options["by"], 0.6) * (1 - options["fraction"])
+    if options["order"] == "high-first":
+        lost *= 1.5
+    return {"accuracy": 0.9 - lost - 0.002 * options["repeat"]}
+
+
+@pytest.fixture(scope="module")
+def own_cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for cells that no other test may find."""
+    return tmp_path_factory.mktemp("pretended")
+
+
+@pytest.fixture
+def quick(work: Work, own_cells: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
+    """Trainings on parts are pretended; those for scores are not."""
+    monkeypatch.setattr(trained, "accuracy", pretended)
+    return replace(work, folder=own_cells)
 
 
 def made(name: str, work: Work, plan: Plan, folder: Path) -> Result:
@@ -35,8 +59,8 @@ def made(name: str, work: Work, plan: Plan, folder: Path) -> Result:
     return done.result
 
 
-def test_pruning_in_both_orders(work: Work, plan: Plan, tmp_path: Path) -> None:
-    found = made("figure-2", work, plan, tmp_path)
+def test_pruning_in_both_orders(quick: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("figure-2", quick, plan, tmp_path)
     assert set(found.numbers) == {"fashion-mnist", "cifar-10"}
     assert [one.split(":")[0] for one in found.not_run] == ["CIFAR-100"]
     scores = ["cg", "el2n", "forgetting", "random"]
@@ -44,16 +68,29 @@ def test_pruning_in_both_orders(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert sorted(found.numbers["cifar-10"]["low-first"]) == ["c_score", *scores]
     for numbers in found.numbers.values():
         assert numbers["removed"] == pytest.approx([0, 0.4, 0.7])
-        for order in ("low-first", "high-first"):
-            for curve in numbers[order].values():
+        assert numbers["full"]["each"] == [pytest.approx([0.9, 0.898])]
+        for order, slope in (("low-first", 1), ("high-first", 1.5)):
+            for by, curve in numbers[order].items():
+                loss = LOSS[by] * slope if by != "random" else 0.6
+                expected = 0.899 - loss * np.array(numbers["removed"])
+                assert curve["mean"] == pytest.approx(expected)
+                assert curve["deviation"] == pytest.approx([0.001] * 3)
                 assert np.shape(curve["each"]) == (3, plan.repeats)
-                assert curve["each"][0] == numbers["full"]["each"][0]
-                assert curve["mean"] == pytest.approx(np.mean(curve["each"], axis=1))
-                assert curve["lasting"] in numbers["removed"]
-                assert all(0 <= one <= 1 for one in curve["mean"])
+                assert curve["lasting"] == 0
         assert numbers["low-first"]["random"] == numbers["high-first"]["random"]
-        assert numbers["low-first"]["cg"] != numbers["high-first"]["cg"]
         assert numbers["examples"] == 200
+    assert "can be removed, lowest scores first" in found.text
+    assert "holds up to 0 % by the CG-score and up to 0 % at random" in found.text
+
+
+def test_trainings_are_real(work: Work, plan: Plan) -> None:
+    (found,) = run(work, plan, [Experiment("fashion-mnist", ("cg", "random"), (0.5,), 1)])
+    (cell,) = accuracy_cells(
+        plan, "fashion-mnist", "cg", order="high-first", fraction=0.5, repeats=1
+    )
+    assert found.found["high-first"]["cg"] == [found.full, [work.found(cell)["accuracy"]]]
+    assert found.found["low-first"]["cg"] != found.found["high-first"]["cg"]
+    assert found.numbers()["full"]["deviation"] == [0]
 
 
 def curves() -> Curves:
@@ -91,18 +128,18 @@ def check_detection(numbers: dict[str, Any], scores: set[str]) -> None:
     assert numbers["found"]["random"] == numbers["examined"]
 
 
-def test_two_more_baselines(work: Work, plan: Plan, tmp_path: Path) -> None:
-    found = made("appendix-f", work, plan, tmp_path)
+def test_two_more_baselines(quick: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-f", quick, plan, tmp_path)
     for name in ("fashion-mnist", "cifar-10"):
         pruning = found.numbers[name]["pruning"]
         assert set(pruning["low-first"]) == {"cg", "tracin", "craig", "random"}
         assert set(pruning["high-first"]) == {"cg", "tracin", "random"}
         check_detection(found.numbers[name]["detection"], {"partial", "cg", "self_influence"})
-    assert "The paper shows CIFAR-100 where CIFAR-10 stands." in found.figures["-2"][1]
+    assert "CIFAR-10 stands where the paper shows CIFAR-100." in found.figures["-2"][1]
 
 
-def test_scores_of_features(work: Work, plan: Plan, tmp_path: Path) -> None:
-    found = made("appendix-h", work, plan, tmp_path)
+def test_scores_of_features(quick: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-h", quick, plan, tmp_path)
     scores = {"feature_cg", "cg", "el2n", "forgetting"}
     for name in ("fashion-mnist", "cifar-10"):
         pruning = found.numbers[name]["pruning"]
@@ -115,8 +152,8 @@ def test_scores_of_features(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert "after epoch 1 of a training planned for 2 epochs" in found.figures[""][1]
 
 
-def test_other_networks(work: Work, plan: Plan, tmp_path: Path) -> None:
-    found = made("appendix-e", work, plan, tmp_path)
+def test_other_networks(quick: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("appendix-e", quick, plan, tmp_path)
     dense, vision = (found.numbers[net] for net in ("densenet", "vit"))
     assert dense["removed"] == pytest.approx([0, 0.7])
     assert vision["removed"] == pytest.approx([0, 0.4, 0.7])
@@ -130,16 +167,16 @@ def test_other_networks(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert "trained before on 100 other images" in caption
 
 
-def test_dynamics_by_score(work: Work, plan: Plan, tmp_path: Path) -> None:
-    found = made("figure-4", work, plan, tmp_path)
-    along = work(along_cell(plan, "cifar-10"))
+def test_dynamics_by_score(quick: Work, plan: Plan, tmp_path: Path) -> None:
+    found = made("figure-4", quick, plan, tmp_path)
+    along = quick(along_cell(plan, "cifar-10"))
     for name in ("loss", "accuracy", "velocity"):
         assert np.shape(found.numbers[name]) == (2, 10)
     assert np.mean(found.numbers["loss"], axis=1) == pytest.approx(along["loss"].mean(axis=1))
     assert np.mean(found.numbers["accuracy"], axis=1) == pytest.approx(
         along["correct"].mean(axis=1)
     )
-    lowest = np.argsort(values(work, plan, "cifar-10", "cg"), kind="stable")[:20]
+    lowest = np.argsort(values(quick, plan, "cifar-10", "cg"), kind="stable")[:20]
     assert found.numbers["loss"][1][0] == pytest.approx(along["loss"][1, lowest].mean())
     assert all(-1 <= one <= 1 for one in found.numbers["spearman"].values())
 

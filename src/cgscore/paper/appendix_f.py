@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
-from cgscore.paper.figures import panels
-from cgscore.paper.found_curve import detection, draw_detection, told_detection
+from cgscore.paper.found_curve import (
+    detection,
+    draw_detection,
+    explained_detection,
+    told_detection,
+)
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import (
     draw,
     experiment,
     explained,
     here,
-    legend_below,
     listed,
-    percent,
     run,
     score_stages,
 )
@@ -36,29 +38,22 @@ def make(work: Work, plan: Plan) -> Result:
         for one in run(work, plan, [experiment(work, plan, name, SCORES) for name in names])
     }
     noise = {SOURCES[name].title: detection(work, plan, name, BY_NOISE, RATE) for name in names}
-    figure, axes = panels(1, len(noise))
-    for panel, (title, one) in zip(axes[0], noise.items(), strict=True):
-        panel.set_title(title, fontsize=9.5)
-        draw_detection(panel, one)
-    legend_below(figure, axes[0])
     numbers = {
         name: {"pruning": pruned[title].numbers(), "detection": noise[title]}
         for name, title in ((name, SOURCES[name].title) for name in names)
     }
     text = [curves.told(title) for title, curves in pruned.items()] + [told_detection(noise)]
     captions = (
-        "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) and "
-        "the highest (below; CRAIG chooses what stays, so there is no opposite). "
+        "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) "
+        "and the highest (below; CRAIG chooses what stays, so there is no opposite). "
         f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.told}",
-        f"Wrong labels found against examples examined, highest score first; {percent(RATE)} of "
-        f"the labels of {listed(sorted({one['examples'] for one in noise.values()}))} examples are "
-        "wrong, and all scores are of the same examples. TracIn is the influence of an example on "
-        f"its own loss. {_stand_in(names)}{plan.told}",
+        f"{explained_detection(noise)} TracIn is here the influence of an example on its own loss. "
+        f"{plan.told}",
     )
     return Result(
         numbers,
         "\n\n".join(text),
-        {"": (draw(pruned), captions[0]), "-2": (figure, captions[1])},
+        {"": (draw(pruned), captions[0]), "-2": (draw_detection(noise), captions[1])},
         not_run=not_run,
     )
 
@@ -70,13 +65,7 @@ def _settings(plan: Plan, names: list[str]) -> str:
     validation = sorted({plan.scoring(name).validation for name in names})
     again = sorted({plan.pruning(name).reselect_every for name in names})
     return (
-        f"TracIn has {listed(counts)} checkpoints, {listed(few)} epochs apart, and averages over "
-        f"at most {listed(validation)} test examples, which are among those that accuracy is "
-        f"measured on, as in the paper. CRAIG chooses again after every {listed(again)} epochs."
+        f"Checkpoints of TracIn: {listed(counts)}, one for every {listed(few)} epochs. It averages "
+        f"over up to {listed(validation)} test examples, which are among those that accuracy is "
+        f"measured on, as in the paper. Epochs after which CRAIG chooses again: {listed(again)}."
     )
-
-
-def _stand_in(names: list[str]) -> str:
-    if "cifar-100" in names:
-        return ""
-    return "The paper shows CIFAR-100 where CIFAR-10 stands. "

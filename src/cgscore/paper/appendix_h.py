@@ -10,7 +10,12 @@ from scipy.stats import spearmanr
 from cgscore.paper import figures
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
-from cgscore.paper.found_curve import detection, draw_detection, told_detection
+from cgscore.paper.found_curve import (
+    detection,
+    draw_detection,
+    explained_detection,
+    told_detection,
+)
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import (
     draw,
@@ -19,7 +24,6 @@ from cgscore.paper.pruning_curves import (
     here,
     legend_below,
     listed,
-    percent,
     run,
     score_stages,
 )
@@ -51,11 +55,6 @@ def make(work: Work, plan: Plan) -> Result:
         )
     }
     noise = {SOURCES[name].title: detection(work, plan, name, BY_NOISE, RATE) for name in names}
-    figure, axes = figures.panels(1, len(noise))
-    for panel, (title, one) in zip(axes[0], noise.items(), strict=True):
-        panel.set_title(title, fontsize=9.5)
-        draw_detection(panel, one)
-    legend_below(figure, axes[0])
     numbers: dict[str, Any] = {
         name: {"pruning": pruned[title].numbers(), "detection": noise[title]}
         for name, title in ((name, SOURCES[name].title) for name in names)
@@ -69,14 +68,7 @@ def make(work: Work, plan: Plan) -> Result:
             f"first (above) and the highest (below). {explained(plan, list(pruned.values()))} "
             f"{features} {plan.told}",
         ),
-        "-2": (
-            figure,
-            f"Wrong labels found against examples examined, highest score first; {percent(RATE)} "
-            f"of the labels of {listed(sorted({one['examples'] for one in noise.values()}))} "
-            f"examples are wrong, and all scores are of the same examples. {features} "
-            + ("" if "cifar-100" in names else "The paper shows CIFAR-100 where CIFAR-10 stands. ")
-            + plan.told,
-        ),
+        "-2": (draw_detection(noise), f"{explained_detection(noise)} {features} {plan.told}"),
     }
     for name in followed:
         found = correlations(work, plan, name)

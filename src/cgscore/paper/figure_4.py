@@ -20,6 +20,8 @@ from cgscore.training.dynamics import dynamics
 TITLE = "Figure 4: training dynamics by CG-score"
 
 DATASET = "cifar-10"
+#: A rank correlation that says little.
+WEAK = 0.2
 MEASURES = {"loss": "mean loss", "accuracy": "accuracy", "velocity": "kernel velocity"}
 
 
@@ -86,14 +88,15 @@ def _draw(found: dict[str, Any]) -> Any:
         panel.set_xlabel("epoch")
         panel.set_ylabel(label)
         panel.xaxis.get_major_locator().set_params(integer=True)
-    legend_below(figure, [axes[0, 0]], columns=10)
+    legend_below(figure, [axes[0, 0]])
     return figure
 
 
 def _told(rho: dict[str, float]) -> str:
-    """Whether measures go with the score, as the paper says, or not."""
-    parts = []
+    """Whether measures go with the score."""
+    ways: dict[str, list[str]] = {"rise": [], "fall": [], "hardly change": []}
     for name, one in rho.items():
-        way = "rises with" if one > 0 else "falls with" if one < 0 else "does not change with"
-        parts.append(f"{name}: {way} the score ({one:+.2f})")
-    return f"From tenth to tenth, {'; '.join(parts)}."
+        way = "hardly change" if abs(one) < WEAK else "rise" if one > 0 else "fall"
+        ways[way].append(f"{name} ({one:+.2f})")
+    told = [f"{way}: {'; '.join(names)}" for way, names in ways.items() if names]
+    return f"From the lowest tenth to the highest these {', and these '.join(told)}."

@@ -11,14 +11,16 @@ from scipy.stats import rankdata
 
 from cgscore.kernel import Array
 from cgscore.paper.cells import Work
-from cgscore.paper.figures import SCORES
+from cgscore.paper.datasets import SOURCES
+from cgscore.paper.figures import SCORES, panels
 from cgscore.paper.noise import wrong_labels
 from cgscore.paper.plans import Plan
+from cgscore.paper.pruning_curves import legend_below, listed, percent
 from cgscore.paper.results import table
 from cgscore.paper.trained import examples_cell, values
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Shares of the examples that are looked at.
 EXAMINED = np.linspace(0, 1, 51)
@@ -56,22 +58,37 @@ def detection(
     }
 
 
-def draw_detection(panel: Axes, numbers: Mapping[str, Any]) -> None:
-    """The curves of `detection`."""
-    for by, found in numbers["found"].items():
-        label, colour = SCORES[by]
-        style = "--" if by in ("oracle", "random") else "-"
-        examined = [100 * share for share in numbers["examined"]]
-        panel.plot(examined, [100 * share for share in found], style, color=colour, label=label)
-    panel.set_xlabel("examined (%)")
-    panel.set_ylabel("wrong labels found (%)")
+def draw_detection(numbers: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """Panels of the curves of `detection`, which are given under titles of datasets."""
+    figure, axes = panels(1, len(numbers))
+    for panel, (title, one) in zip(axes[0], numbers.items(), strict=True):
+        for by, found in one["found"].items():
+            label, colour = SCORES[by]
+            style = "--" if by in ("oracle", "random") else "-"
+            panel.plot(100 * EXAMINED, 100 * np.array(found), style, color=colour, label=label)
+        panel.set_title(title, fontsize=9.5)
+        panel.set_xlabel("examples examined (%)")
+    axes[0, 0].set_ylabel("wrong labels found (%)")
+    legend_below(figure, axes[0].tolist())
+    return figure
+
+
+def explained_detection(numbers: Mapping[str, Mapping[str, Any]]) -> str:
+    """What a caption says of `draw_detection`."""
+    rates = listed([percent(rate) for rate in sorted({one["rate"] for one in numbers.values()})])
+    counts = listed(sorted({one["examples"] for one in numbers.values()}))
+    told = (
+        "Wrong labels found against examples examined, highest score first. Of "
+        f"{counts} examples, {rates} have wrong labels; all scores are of the same examples and "
+        "labels."
+    )
+    if SOURCES["cifar-100"].title in numbers:
+        return told
+    return f"{told} CIFAR-10 stands where the paper shows CIFAR-100."
 
 
 def told_detection(numbers: Mapping[str, Mapping[str, Any]]) -> str:
-    """A table of what is found when as many are looked at as are wrong, and a sentence on each.
-
-    `numbers` are those of `detection` under titles of datasets.
-    """
+    """A table of what is found when as many are looked at as are wrong, and the best scores."""
     rows, sentences = [], []
     for title, one in numbers.items():
         at = int(np.argmin(np.abs(EXAMINED - one["rate"])))
@@ -80,10 +97,9 @@ def told_detection(numbers: Mapping[str, Mapping[str, Any]]) -> str:
         real = [by for by in one["found"] if by not in ("oracle", "random")]
         best = max(real, key=lambda by: float(one["auroc"][by]))
         sentences.append(
-            f"Wrong labels of {title} stand out most by the score {SCORES[best][0]} (AUROC "
-            f"{one['auroc'][best]:.3f})."
+            f"For {title} the highest AUROC is that of {SCORES[best][0]} "
+            f"({one['auroc'][best]:.3f})."
         )
-    rates = {one["rate"] for one in numbers.values()}
-    examined = " or ".join(f"{100 * rate:.0f} %" for rate in sorted(rates))
-    head = ["", f"found among {examined} examined", "AUROC"]
+    rates = sorted({one["rate"] for one in numbers.values()})
+    head = ["", f"found in the first {listed([percent(rate) for rate in rates])}", "AUROC"]
     return f"{table(head, rows)}\n\n{' '.join(sentences)}"

@@ -6,6 +6,7 @@ An experiment is a dataset, a network and some scores. Its trainings are cells o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -248,16 +249,18 @@ def draw(found: Mapping[str, Curves]) -> Figure:
     return figure
 
 
-def legend_below(figure: Figure, axes: Sequence[Any], columns: int = 7) -> None:
-    """One legend under all panels: every line of the first row once."""
+def legend_below(figure: Figure, axes: Sequence[Any]) -> None:
+    """One legend under all panels, every line of `axes` once, in as few rows as fit."""
     lines: dict[str, Any] = {}
     for panel in axes:
         lines |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
+    needed = sum(0.5 + 0.062 * len(label) for label in lines)  # inches at this size of letters
+    rows = math.ceil(needed / figure.get_figwidth())
     figure.legend(
         list(lines.values()),
         list(lines),
         loc="outside lower center",
-        ncols=min(columns, len(lines)),
+        ncols=math.ceil(len(lines) / rows),
         frameon=False,
         fontsize=8,
     )
@@ -279,7 +282,7 @@ def explained(plan: Plan, found: Sequence[Curves]) -> str:
     if trained:
         runs = sorted({plan.scoring(one.experiment.dataset).runs for one in found})
         parts.append(
-            f"{listed(trained)} come from {listed(runs)} other trainings of a ResNet on all of them."
+            f"By {listed(runs)} other trainings of a ResNet on all of them: {listed(trained)}."
         )
     if "c_score" in scores:
         parts.append("C-scores are those published for all training examples.")
