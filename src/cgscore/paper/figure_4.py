@@ -63,8 +63,8 @@ def make(work: Work, plan: Plan) -> Result:
     ]
     title = SOURCES[DATASET].title
     caption = (
-        f"One training on {len(cg):,} examples of {title}, in tenths by the CG-score: blue has the "
-        "lowest scores, red the highest. Loss and accuracy are those of the training examples "
+        f"One training of {epochs} epochs on {len(cg):,} examples of {title}, in tenths by the "
+        "CG-score: blue has the lowest scores, red the highest. Loss and accuracy are those of the training examples "
         f"after each epoch; the kernel velocity is that of {plan.group} examples of each tenth, "
         f"from the end of the epoch before. {plan.told}"
     )

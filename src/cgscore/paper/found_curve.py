@@ -37,7 +37,7 @@ def auroc(score: ArrayLike, wrong: ArrayLike) -> float:
     """The chance that a wrong label has a higher score than a right one; ties count half."""
     bad = np.asarray(wrong, bool)
     m, n = int(bad.sum()), len(bad)
-    return float((rankdata(score)[bad].sum() - m * (m + 1) / 2) / (m * (n - m)))
+    return float((rankdata(np.asarray(score))[bad].sum() - m * (m + 1) / 2) / (m * (n - m)))
 
 
 def detection(
