@@ -64,8 +64,8 @@ def make(work: Work, plan: Plan) -> Result:
     title = SOURCES[DATASET].title
     caption = (
         f"One training of {epochs} epochs on {len(cg):,} examples of {title}, in tenths by the "
-        "CG-score: blue has the lowest scores, red the highest. Loss and accuracy are "
-        f"those of the training examples after each epoch; the kernel velocity is that of {plan.group} "
+        "CG-score: blue has the lowest scores, red the highest. Loss and accuracy are those "
+        f"of the training examples after each epoch; the kernel velocity is that of {plan.group} "
         f"examples of each tenth, from the end of the epoch before. {plan.told}"
     )
     text = f"{table(head, rows)}\n\n{_told(rho)}"
