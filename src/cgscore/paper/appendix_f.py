@@ -1,0 +1,71 @@
+"""Appendix F: TracIn and CRAIG beside the CG-score."""
+
+from __future__ import annotations
+
+from cgscore.paper.cells import Work
+from cgscore.paper.datasets import SOURCES
+from cgscore.paper.found_curve import (
+    detection,
+    draw_detection,
+    explained_detection,
+    told_detection,
+)
+from cgscore.paper.plans import Plan
+from cgscore.paper.pruning_curves import (
+    draw,
+    experiment,
+    explained,
+    here,
+    listed,
+    run,
+    score_stages,
+)
+from cgscore.paper.results import Result
+
+TITLE = "Appendix F: TracIn and CRAIG"
+
+SCORES = ("cg", "tracin", "craig", "random")
+BY_NOISE = ("partial", "cg", "self_influence")
+RATE = 0.2
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """Pruning by TracIn and CRAIG, and wrong labels by self-influence."""
+    names, not_run = here(work)
+    score_stages(work, plan, [(name, rate) for name in names for rate in (0.0, RATE)])
+    pruned = {
+        SOURCES[one.experiment.dataset].title: one
+        for one in run(work, plan, [experiment(work, plan, name, SCORES) for name in names])
+    }
+    noise = {SOURCES[name].title: detection(work, plan, name, BY_NOISE, RATE) for name in names}
+    numbers = {
+        name: {"pruning": pruned[title].numbers(), "detection": noise[title]}
+        for name, title in ((name, SOURCES[name].title) for name in names)
+    }
+    text = [curves.told(title) for title, curves in pruned.items()] + [told_detection(noise)]
+    captions = (
+        "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) "
+        "and the highest (below; CRAIG chooses what stays, so there is no opposite). "
+        f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.told}",
+        f"{explained_detection(noise)} TracIn is here the influence of an example on its own loss. "
+        f"{plan.told}",
+    )
+    return Result(
+        numbers,
+        "\n\n".join(text),
+        {"": (draw(pruned), captions[0]), "-2": (draw_detection(noise), captions[1])},
+        not_run=not_run,
+    )
+
+
+def _settings(plan: Plan, names: list[str]) -> str:
+    """When TracIn and CRAIG look at the network."""
+    counts = sorted({len(plan.scoring(name).tracin_epochs) for name in names})
+    few = sorted({plan.scoring(name).tracin_every for name in names})
+    validation = sorted({plan.scoring(name).validation for name in names})
+    again = sorted({plan.pruning(name).reselect_every for name in names})
+    return (
+        f"Checkpoints of TracIn: {listed(counts)}, one for every {listed(few)} epochs. It averages "
+        f"over up to {listed(validation)} test examples, which are among those that accuracy is "
+        f"measured on, as in the paper. Epochs after which CRAIG chooses again: {listed(again)}."
+    )
