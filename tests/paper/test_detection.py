@@ -100,7 +100,8 @@ def test_table_1(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert list(ways) == ["standardised, 2 runs", "standardised, 1 run", "raw pixels, 1 run"]
     both, one, raw = ways.values()
     assert both["cg"][-1] == found["whole"]["cg"]["c_score"]
-    assert len(both["cg"]) == len(both["partial"]) == 4
+    assert both["cg_prime"][-1] == found["whole"]["cg_prime"]["c_score"]
+    assert {len(at) for at in both.values()} == {4}
     assert one != both != raw
     raw_cg = estimated(work, shared_runs(plan, "cifar-10", standardised=False)[:1], ratio=2)["cg"]
     assert raw["cg"][1] == pytest.approx(spearmanr(raw_cg, hard).statistic, abs=1e-5)

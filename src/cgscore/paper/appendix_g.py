@@ -110,7 +110,7 @@ def _detection(
     """A row of panels for each rate: of each dataset the whole, and what is trained on."""
     figure, grid = panels(len(RATES), 2 * len(own), width=2.9, height=2.5)
     numbers: dict[str, Any] = {}
-    shown = []
+    shown: list[detection.Noisy] = []
     for line, rate in zip(grid, RATES, strict=True):
         told = numbers[f"{rate:.0%}"] = {}
         for pair, name in zip(line.reshape(-1, 2), own, strict=True):

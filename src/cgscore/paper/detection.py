@@ -32,9 +32,6 @@ EXAMINED = np.linspace(0, 1, 101)
 WHOLE = ("cg", "partial")
 TRAINED = (*WHOLE, "forgetting", "el2n")
 
-#: Columns of the table of `rows`.
-HEAD = ("", "examples", "wrong", "score", "AUROC", "found among as many as are wrong")
-
 #: What a caption says of the curves.
 TOLD = (
     "The oracle examines wrong labels first; a random order finds as large a share of them as it "
@@ -161,18 +158,11 @@ def _noisy(plan: Plan, dataset: str, own: Index, rate: float, scores: dict[str, 
 def rows(shown: Iterable[Noisy]) -> str:
     """A table of what each score finds."""
     lines = [
-        [
-            one.title.split(":")[0] if by == "cg" else "",
-            len(one.wrong),
-            int(one.wrong.sum()),
-            SCORES[by][0],
-            auroc(score, one.wrong),
-            one.hits(score),
-        ]
+        [one.title, SCORES[by][0], auroc(score, one.wrong), one.hits(score)]
         for one in shown
         for by, score in one.scores.items()
     ]
-    return table(HEAD, lines)
+    return table(["", "score", "AUROC", "found among as many as are wrong"], lines)
 
 
 def legend(figure: Figure, panels: Iterable[Axes]) -> None:

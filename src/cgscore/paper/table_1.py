@@ -60,7 +60,7 @@ def make(work: Work, plan: Plan) -> Result:
             "trained_on": _trained_on(work, plan, name, known is not None),
         }
         lines += [
-            [f"{title}, paper", len(own), *_line(PAPER[name])],
+            [f"{title}, paper", None, *_line(PAPER[name])],
             *(
                 [f"{title}, {what}", found[part]["examples"], *_line(found[part])]
                 for part, what in (("whole", "whole"), ("trained_on", "trained on"))
@@ -127,7 +127,9 @@ def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for way, runs in ways.items():
         at = [estimated(work, runs, ratio=ratio) for ratio in RATIOS]
-        found[way] = {by: [_spearman(one[by], hard) for one in at] for by in ("cg", "partial")}
+        found[way] = {
+            by: [_spearman(one[by], hard) for one in at] for by in ("cg", "partial", "cg_prime")
+        }
     return found
 
 
@@ -153,8 +155,8 @@ def _cause(ours: str, by: str, plan: Plan) -> str:
     if ours == "cg_prime":
         return (
             "CG' is high for what is learned fast, so that a negative sign is expected against "
-            "scores that are high for what is hard; the paper prints none. Its size depends on how "
-            "pixels are scaled, which the paper does not say."
+            "scores that are high for what is hard; the paper prints none. Size and sign depend on "
+            "how pixels are scaled and on the ratio: the table of what it depends on."
         )
     if by == "c_score":
         return (
@@ -162,9 +164,9 @@ def _cause(ours: str, by: str, plan: Plan) -> str:
             f"over 10 runs where this is {plan.runs}: the table of what it depends on."
         )
     return (
-        f"{SCORES[by][0][0].upper()}{SCORES[by][0][1:]} is of a small network on fewer examples "
-        "and few epochs, and CG is among these examples; the row of those trained on shows what "
-        "the same does to 1 - C-score, which is the paper's own."
+        f"Forgetting and EL2N are of our own trainings. {plan.told} CG is among the same examples: "
+        "their row has what that alone does to the correlation with 1 - C-score, as C-scores are "
+        "the published ones."
     )
 
 
