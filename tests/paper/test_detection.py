@@ -108,6 +108,13 @@ def test_table_1(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert result.not_run == ["CIFAR-100: there is no CIFAR-100 in cifar100/ of the data"]
 
 
+def test_table_1_without_c_scores(work: Work, plan: Plan, data: Path, tmp_path: Path) -> None:
+    shutil.copytree(data / "cifar10", tmp_path / "cifar10")
+    result = table_1.make(Work(work.folder, tmp_path), plan)
+    assert {one.paper for one in result.compared} == {0.432, 0.365, 0.110, 0.136}
+    assert "cscores/ of the data" in result.not_run[-1]
+
+
 def test_figure_3(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, numbers = done("figure-3", work, plan, tmp_path)
     assert plan.told in result.figures[""][1]

@@ -52,7 +52,8 @@ def make(work: Work, plan: Plan) -> Result:
         own, title = load(work.data, name).own, SOURCES[name].title
         known = c_scores(work.data, name, own)
         if known is None:
-            not_run.append(f"{title}, C-score: there is no {SOURCES[name].c_scores} of the data")
+            file = SOURCES[name].c_scores
+            not_run.append(f"{title}, C-score: there is no {file} in cscores/ of the data")
         else:
             depends[name] = _depends(work, plan, name, 1 - known)
         numbers[name] = found = {
