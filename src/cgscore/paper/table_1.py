@@ -8,18 +8,19 @@ from scipy.stats import spearmanr
 
 from cgscore.kernel import Array
 from cgscore.paper import detection
-from cgscore.paper.cells import Cell, Work
+from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES, c_scores, load, missing
 from cgscore.paper.figures import SCORES, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Compared, Result, table
-from cgscore.paper.scored import RATIOS, estimated, shared_runs, subset_cell
+from cgscore.paper.scored import estimated, shared_runs, subset_cell
 from cgscore.paper.trained import values
 
 TITLE = "Table 1: rank correlations with scores that need training"
 
 OURS = ("cg", "cg_prime")
 OTHERS = ("c_score", "forgetting", "el2n")
+RATIOS = SOURCES["cifar-10"].ratios
 
 PAPER = {
     "cifar-10": {
@@ -79,11 +80,16 @@ def make(work: Work, plan: Plan) -> Result:
             table(["", "examples", *head], lines),
             "What it depends on: rank correlation with 1 - C-score on all examples, by how many "
             "others the estimator draws for each of a class, how many runs it averages over, and "
-            "whether channels of the images are standardised.",
+            "whether channels of the images are standardised (raw pixels: 1:1 only).",
             table(
                 ["", "score", *(f"1:{ratio}" for ratio in RATIOS)],
                 [
-                    [f"{SOURCES[name].title}, {way}", SCORES[by][0], *at]
+                    [
+                        f"{SOURCES[name].title}, {way}",
+                        SCORES[by][0],
+                        *at,
+                        *[None] * (len(RATIOS) - len(at)),
+                    ]
                     for name, ways in depends.items()
                     for way, found in ways.items()
                     for by, at in found.items()
@@ -118,16 +124,17 @@ def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str,
 
 
 def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
-    """Correlations with 1 - C-score by ratio: our way, one run of it, one run on raw pixels."""
+    """Correlations with 1 - C-score, a list by ratio: our way, one run of it, one on raw pixels."""
     cells = shared_runs(plan, name)
-    ways: dict[str, list[Cell]] = {
-        f"standardised, {plan.runs} runs": cells,
-        "standardised, 1 run": cells[:1],
-        "raw pixels, 1 run": shared_runs(plan, name, standardised=False)[:1],
-    }
+    raw = shared_runs(plan, name, standardised=False)[:1]  # has the ratio 1 only
+    ways = (
+        (f"standardised, {plan.runs} runs", cells, RATIOS),
+        ("standardised, 1 run", cells[:1], RATIOS),
+        ("raw pixels, 1 run", raw, RATIOS[:1]),
+    )
     found: dict[str, Any] = {}
-    for way, runs in ways.items():
-        at = [estimated(work, runs, ratio=ratio) for ratio in RATIOS]
+    for way, runs, ratios in ways:
+        at = [estimated(work, runs, ratio=ratio) for ratio in ratios]
         found[way] = {
             by: [_spearman(one[by], hard) for one in at] for by in ("cg", "partial", "cg_prime")
         }
@@ -211,8 +218,10 @@ def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
         axes.legend(loc="lower left", frameon=False, fontsize=8)
     for axes, (name, ways) in zip(grid[0, len(datasets) :], depends.items(), strict=True):
         for (way, of), colour in zip(ways.items(), _COLOURS, strict=True):
-            axes.plot(RATIOS, of["cg"], "o-", color=colour, markersize=4, label=way)
-            axes.plot(RATIOS, of["partial"], "o:", color=colour, markersize=3)
+            for by, style, size in (("cg", "o-", 5), ("partial", "s:", 4)):
+                label = way if by == "cg" else None
+                ratios = RATIOS[: len(of[by])]
+                axes.plot(ratios, of[by], style, color=colour, markersize=size, label=label)
         axes.axhline(
             PAPER[name]["cg"]["c_score"], color="#000000", linestyle="--", label="paper, 1:4"
         )
@@ -223,7 +232,7 @@ def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
     caption = (
         "Rank correlations as in the table: the paper's, those of all examples (with published "
         "C-scores), and those of the examples that networks are trained on. Last: the correlation "
-        "with 1 - C-score on all examples by how many others are drawn; solid is the CG-score, "
-        f"dotted the partial CG-score. {plan.told}"
+        "with 1 - C-score on all examples by how many others are drawn; circles are the "
+        f"CG-score, squares the partial CG-score. {plan.told}"
     )
     return figure, caption
