@@ -167,8 +167,8 @@ def _cause(ours: str, by: str, plan: Plan, together: float) -> str:
     if ours == "cg_prime":
         return (
             "CG' is high for what is learned fast, so that a negative sign is expected against "
-            "scores that are high for what is hard; the paper prints none. Size and sign depend on "
-            "how pixels are scaled and on the ratio: the table of what it depends on."
+            "scores that are high for what is hard; the paper prints none. Its size depends on the "
+            "ratio and on how pixels are scaled: the table of what it depends on."
         )
     if by == "c_score":
         return (
