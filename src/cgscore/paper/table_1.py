@@ -1,0 +1,244 @@
+"""Table 1: rank correlations of CG and CG' with scores that need training (section 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy.stats import spearmanr
+
+from cgscore.kernel import Array
+from cgscore.paper import detection
+from cgscore.paper.cells import Work
+from cgscore.paper.datasets import SOURCES, c_scores, load, missing
+from cgscore.paper.figures import SCORES, panels
+from cgscore.paper.plans import Plan
+from cgscore.paper.results import Compared, Result, table
+from cgscore.paper.scored import estimated, shared_runs, subset_cell
+from cgscore.paper.trained import values
+
+TITLE = "Table 1: rank correlations with scores that need training"
+
+OURS = ("cg", "cg_prime")
+OTHERS = ("c_score", "forgetting", "el2n")
+RATIOS = SOURCES["cifar-10"].ratios
+
+PAPER = {
+    "cifar-10": {
+        "cg": {"c_score": 0.557, "forgetting": 0.432, "el2n": 0.365},
+        "cg_prime": {"c_score": 0.115, "forgetting": 0.110, "el2n": 0.136},
+    },
+    "cifar-100": {
+        "cg": {"c_score": 0.529, "forgetting": 0.289, "el2n": 0.356},
+        "cg_prime": {"c_score": 0.243, "forgetting": 0.090, "el2n": 0.177},
+    },
+}
+
+_COLOURS = ("#0072b2", "#56b4e9", "#d55e00")  # of the three ways to score
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """Correlations on the whole of CIFAR-10 and CIFAR-100 and on the examples trained on."""
+    not_run, datasets = [], []
+    for name in PAPER:
+        why = missing(work.data, name)
+        if why and name != "cifar-10":
+            not_run.append(f"{SOURCES[name].title}: {why}")
+        else:
+            datasets.append(name)
+    detection.ready(work, plan, datasets, (0.0,))
+    numbers: dict[str, Any] = {}
+    compared, lines = [], []
+    depends: dict[str, Any] = {}
+    for name in datasets:
+        own, title = load(work.data, name).own, SOURCES[name].title
+        known = c_scores(work.data, name, own)
+        if known is None:
+            file = SOURCES[name].c_scores
+            not_run.append(f"{title}, C-score: there is no {file} in cscores/ of the data")
+        else:
+            depends[name] = _depends(work, plan, name, 1 - known)
+        numbers[name] = found = {
+            "whole": _whole(work, plan, name, None if known is None else 1 - known),
+            "trained_on": _trained_on(work, plan, name, known is not None),
+        }
+        lines += [
+            [f"{title}, paper", None, *_line(PAPER[name])],
+            *(
+                [f"{title}, {what}", found[part]["examples"], *_line(found[part])]
+                for part, what in (("whole", "whole"), ("trained_on", "trained on"))
+            ),
+        ]
+        compared += _compared(plan, name, found)
+    numbers["what_it_depends_on"] = depends
+    head = [f"{SCORES[ours][0]}, {SCORES[by][0]}" for ours in OURS for by in OTHERS]
+    text = "\n\n".join(
+        [
+            "Spearman's rank correlation, with the sign as it comes. 1 - C-score, forgetting and "
+            "EL2N are high for examples that are hard to learn. So is the CG-score; the CG'-score "
+            "is high for examples that are learned fast, and the paper does not say which sign its "
+            "numbers for it have.",
+            table(["", "examples", *head], lines),
+            "What it depends on: rank correlation with 1 - C-score on all examples, by how many "
+            "others the estimator draws for each of a class, how many runs it averages over, and "
+            "whether channels of the images are standardised (raw pixels: 1:1 only).",
+            table(
+                ["", "score", *(f"1:{ratio}" for ratio in RATIOS)],
+                [
+                    [
+                        f"{SOURCES[name].title}, {way}",
+                        SCORES[by][0],
+                        *at,
+                        *[None] * (len(RATIOS) - len(at)),
+                    ]
+                    for name, ways in depends.items()
+                    for way, found in ways.items()
+                    for by, at in found.items()
+                ],
+            ),
+        ]
+    )
+    return Result(numbers, text, {"": _figure(plan, numbers)}, compared, not_run)
+
+
+def _spearman(a: Array, b: Array) -> float:
+    return float(spearmanr(a, b).statistic)
+
+
+def _whole(work: Work, plan: Plan, name: str, hard: Array | None) -> dict[str, Any]:
+    """All examples, with 1 - C-score where it is known."""
+    scores = estimated(work, shared_runs(plan, name))
+    found: dict[str, Any] = {"examples": len(scores["cg"])}
+    for ours in OURS:
+        found[ours] = {} if hard is None else {"c_score": _spearman(scores[ours], hard)}
+    return found
+
+
+def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str, Any]:
+    """The examples that are trained on, with every other score."""
+    scores = work(subset_cell(plan, name))
+    others = {by: values(work, plan, name, by) for by in OTHERS if published or by != "c_score"}
+    found: dict[str, Any] = {
+        "examples": len(scores["cg"]),
+        "forgetting_and_el2n": _spearman(others["forgetting"], others["el2n"]),
+    }
+    for ours in OURS:
+        found[ours] = {by: _spearman(scores[ours], other) for by, other in others.items()}
+    return found
+
+
+def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
+    """Correlations with 1 - C-score, a list by ratio: our way, one run of it, one on raw pixels."""
+    cells = shared_runs(plan, name)
+    raw = shared_runs(plan, name, standardised=False)[:1]  # has the ratio 1 only
+    ways = (
+        (f"standardised, {plan.runs} runs", cells, RATIOS),
+        ("standardised, 1 run", cells[:1], RATIOS),
+        ("raw pixels, 1 run", raw, RATIOS[:1]),
+    )
+    found: dict[str, Any] = {}
+    for way, runs, ratios in ways:
+        at = [estimated(work, runs, ratio=ratio) for ratio in ratios]
+        found[way] = {
+            by: [_spearman(one[by], hard) for one in at] for by in ("cg", "partial", "cg_prime")
+        }
+    return found
+
+
+def _line(found: dict[str, Any]) -> list[float | None]:
+    return [found[ours].get(by) for ours in OURS for by in OTHERS]
+
+
+def _compared(plan: Plan, name: str, found: dict[str, Any]) -> list[Compared]:
+    """The paper's numbers: with 1 - C-score on all examples, with the others where we train."""
+    compared = []
+    for ours in OURS:
+        for by in OTHERS:
+            part = found["whole" if by == "c_score" else "trained_on"]
+            if by not in part[ours]:
+                continue
+            what = f"{SOURCES[name].title}: {SCORES[ours][0]} and {SCORES[by][0]}"
+            cause = _cause(ours, by, plan, found["trained_on"]["forgetting_and_el2n"])
+            compared.append(Compared(what, PAPER[name][ours][by], part[ours][by], cause))
+    return compared
+
+
+def _cause(ours: str, by: str, plan: Plan, together: float) -> str:
+    """Why a number may be apart; `together` is the correlation of forgetting with EL2N."""
+    if ours == "cg_prime":
+        return (
+            "CG' is high for what is learned fast, so that a negative sign is expected against "
+            "scores that are high for what is hard; the paper prints none. Its size depends on the "
+            "ratio and on how pixels are scaled: the table of what it depends on."
+        )
+    if by == "c_score":
+        return (
+            "The paper does not say how pixels are scaled before rows get unit norm, and averages "
+            f"over 10 runs where this is {plan.runs}: the table of what it depends on."
+        )
+    cause = f"{SCORES[by][0]} is of our own trainings. {plan.told}"
+    if by == "forgetting":
+        cause += (
+            " What is never right counts as never forgotten, which few epochs make frequent: on "
+            f"these examples forgetting and EL2N have a correlation of {together:.3f}."
+        )
+    return cause[0].upper() + cause[1:]
+
+
+def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
+    """Dots of ours beside the paper's; and the correlation with 1 - C-score by ratio."""
+    datasets = [name for name in PAPER if name in numbers]
+    depends = numbers["what_it_depends_on"]
+    figure, grid = panels(1, len(datasets) + len(depends), width=4.4, height=3.1)
+    pairs = [(ours, by) for ours in OURS for by in OTHERS]
+    for axes, name in zip(grid[0], datasets, strict=False):
+        found = numbers[name]
+        axes.axhline(0, color="#777777", linewidth=0.8)
+        for shift, marker, colour, label, part in (
+            (-0.2, "D", "#000000", "paper", PAPER[name]),
+            (0.0, "o", "#0072b2", f"all {found['whole']['examples']:,}", found["whole"]),
+            (
+                0.2,
+                "s",
+                "#d55e00",
+                f"{found['trained_on']['examples']:,} trained on",
+                found["trained_on"],
+            ),
+        ):
+            at = {x: part[ours][by] for x, (ours, by) in enumerate(pairs) if by in part[ours]}
+            x = [place + shift for place in at]
+            axes.plot(x, list(at.values()), marker, color=colour, markersize=5, label=label)
+        names = [SCORES[by][0] for _, by in pairs]
+        axes.set_xticks(range(len(pairs)), names, rotation=30, ha="right")
+        axes.axvline(len(OTHERS) - 0.5, color="#777777", linewidth=0.8)
+        for place, ours in zip((0.25, 0.75), OURS, strict=True):
+            axes.text(
+                place,
+                1.02,
+                SCORES[ours][0],
+                transform=axes.transAxes,
+                ha="center",
+                fontsize=9,
+            )
+        axes.set_ylabel(f"rank correlation, {SOURCES[name].title}")
+        axes.set_ylim(-0.75, 0.75)
+        axes.legend(loc="lower left", frameon=False, fontsize=8)
+    for axes, (name, ways) in zip(grid[0, len(datasets) :], depends.items(), strict=True):
+        for (way, of), colour in zip(ways.items(), _COLOURS, strict=True):
+            for by, style, size in (("cg", "o-", 5), ("partial", "s:", 4)):
+                named = {"label": way} if by == "cg" else {}
+                ratios = RATIOS[: len(of[by])]
+                axes.plot(ratios, of[by], style, color=colour, markersize=size, **named)
+        axes.axhline(
+            PAPER[name]["cg"]["c_score"], color="#000000", linestyle="--", label="paper, 1:4"
+        )
+        axes.set_xticks(RATIOS, [f"1:{ratio}" for ratio in RATIOS])
+        axes.set_xlabel("of a class : others drawn")
+        axes.set_ylabel(f"correlation with 1 - C-score, {SOURCES[name].title}")
+        axes.legend(loc="best", frameon=False, fontsize=8)
+    caption = (
+        "Rank correlations as in the table: the paper's, those of all examples (with published "
+        "C-scores), and those of the examples that networks are trained on. Last: the correlation "
+        "with 1 - C-score on all examples by how many others are drawn; circles are the "
+        f"CG-score, squares the partial CG-score. {plan.told}"
+    )
+    return figure, caption
