@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cgscore.paper import appendix_b, items
+from cgscore.paper import appendix_b, appendix_d, beyond, items
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import load
 from cgscore.paper.found_curve import (
@@ -22,6 +23,7 @@ from cgscore.paper.noise import wrong_labels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Written, rounded
 from cgscore.paper.scored import estimated, shared_runs
+from cgscore.paper.trained import WITHOUT
 
 
 @pytest.fixture
@@ -100,3 +102,89 @@ def test_more_others_make_more_partial_scores_positive(work: Work, plan: Plan) -
     many = estimated(work, shared_runs(plan, "cifar-10"), rate=0.2)["partial"]
     assert np.isfinite(even).all()
     assert (even > 0).mean() < (many > 0).mean()
+
+
+def test_appendix_d(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
+    written = done("appendix-d")
+    document = check_files(written, tmp_path)
+    numbers = document["numbers"]
+    assert list(numbers["seconds"]) == ["fashion-mnist", "cifar-10"]
+    fashion, cifar = numbers["seconds"].values()
+    assert set(cifar) - set(fashion) == {"cg-4"}
+    assert set(cifar) == set(appendix_d.ROWS)
+    assert all(one > 0 for seconds in (fashion, cifar) for one in seconds.values())
+    assert numbers["sizes"]["cifar-10"] == {"examples": 200, "whole": 300}
+    full = numbers["full_size"]["cifar-10"]
+    assert full["exact_estimated"] == pytest.approx(cifar["exact"] * 1.5**3, rel=1e-4)
+    assert document["not_run"] == ["CIFAR-100: there is no CIFAR-100 in cifar100/ of the data"]
+    assert document["compared"] == []
+    assert "| EL2N |" in written.result.text
+    assert "| 370 | 1.00 |" in written.result.text
+    assert "4,388" in written.result.text
+
+
+def test_training_for_el2n_stops_early(
+    work: Work, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cgscore.training import scores
+
+    stopped = []
+
+    def train(*given: Any, **options: Any) -> Any:
+        stopped.append(options["until"])
+        return trained(*given, **options)
+
+    trained = scores.train
+    monkeypatch.setattr(scores, "train", train)
+    early = replace(plan, score_training=replace(plan.score_training, epochs=3))  # type: ignore[type-var]
+    assert early.scoring("cifar-10").early == 2
+    ways = appendix_d._ways(work, early, "cifar-10")
+    ways["el2n"]()
+    ways["forgetting"]()
+    assert stopped == [2, 3]
+
+
+def test_full_size_seconds_are_those_of_cells_that_were_run(
+    work: Work, plan: Plan, tmp_path: Path
+) -> None:
+    cells = shared_runs(plan, "cifar-10")
+    seconds = [one.seconds for one in work.all(cells)]
+    sizes = {"examples": 300, "whole": 300}
+    found = appendix_d._full_size(work, plan, "cifar-10", {"exact": 1.0}, sizes)
+    assert found == {"shared_run": pytest.approx(np.mean(seconds))}
+    elsewhere = Work(tmp_path, work.data)
+    assert appendix_d._full_size(elsewhere, plan, "cifar-10", {"exact": 1.0}, sizes) == {}
+    assert list(tmp_path.iterdir()) == []  # nothing was run
+
+
+@pytest.mark.filterwarnings("ignore:What the other examples predict")  # with 80 % wrong labels
+def test_beyond(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
+    written = done("beyond")
+    numbers = check_files(written, tmp_path)["numbers"]
+    for name in ("fashion-mnist", "cifar-10"):
+        for rate, found in numbers["detection"][name].items():
+            assert set(found["scores"]) == set(WITHOUT)
+            for one in found["scores"].values():
+                assert len(one["curve"]) == 21
+                assert one["curve"][0] == 0
+                assert one["curve"][-1] == 1
+                assert one["curve"] == sorted(one["curve"])
+                # the point of the curve at the share of wrong labels is what is found there
+                assert one["curve"][int(rate) // 5] == pytest.approx(one["found"], abs=1e-5)
+            flagged = found["flagged"]
+            assert flagged["wrong"] == 2 * int(rate)
+            hits = flagged["recall"] * flagged["wrong"]
+            if flagged["count"]:
+                assert flagged["precision"] * flagged["count"] == pytest.approx(hits, abs=1e-3)
+        exact = numbers["detection"][name]["20"]["scores"]["exact_cg"]["auroc"]
+        nearly = numbers["detection"][name]["20"]["scores"]["iterative_cg"]["auroc"]
+        assert exact == pytest.approx(nearly, abs=0.02)
+        assert numbers["detection"][name]["20"]["scores"]["posterior"]["auroc"] > 0.8
+        pruned = numbers["pruning"][name]
+        for panel, (_, _, scores) in beyond.PRUNED.items():
+            assert set(pruned[panel]) == {*scores, "random", "full"}
+            assert all(len(pruned[panel][by]["0.6"]) == 1 for by in (*scores, "random"))
+        assert pruned["low"]["full"] == pruned["high"]["full"]
+    assert all("Beyond the paper" in caption for _, caption in written.result.figures.values())
+    assert plan.told in written.result.figures["-2"][1]
+    assert written.result.compared == ()
