@@ -35,6 +35,7 @@ Counts = dict[str, int]
 TITLE = "Appendix B: wrong labels and atypical examples"
 
 RATE = 0.2
+_PER_CENT = f"{100 * RATE:.0f} %"
 HALF = 0.5
 SHOWN = "cifar-10"  # in the scatter, and at 1:1
 POINTS = 5_000
@@ -110,7 +111,7 @@ def make(work: Work, plan: Plan) -> Result:
         numbers["scatter"] = _spread(whole[SHOWN]["found"], whole[SHOWN]["wrong"])
     text = "\n\n".join(
         [
-            f"{RATE:.0%} of the labels are wrong. Counts by the partial score, on whole datasets; "
+            f"{_PER_CENT} of the labels are wrong. Counts by the partial score, on whole datasets; "
             "the highest are as many as there are wrong labels:",
             table(
                 ["", *(f"{group}, {name}" for group in GROUPS for name in SUBSETS)],
@@ -125,7 +126,12 @@ def make(work: Work, plan: Plan) -> Result:
     return Result(
         numbers,
         text,
-        {"": (_figure(plan, windows, whole), _caption(plan, there, SHOWN in whole))},
+        {
+            "": (
+                _figure(plan, windows, whole),
+                _caption(plan, there, len(whole[SHOWN]["wrong"]) if SHOWN in whole else 0),
+            )
+        },
         [one for name in there for one in _compared(name, whole[name]["counts"])],
         [f"{SOURCES[name].title}: {absent[name]}" for name in PAPER if name not in there],
     )
@@ -257,6 +263,7 @@ def _figure(plan: Plan, windows: Mapping[str, Any], whole: Mapping[str, Any]) ->
     if scatter:
         _scatter(upper[-1], plan, whole[SHOWN]["found"], whole[SHOWN]["wrong"])
         upper[-1].set_title(f"({'abc'[len(windows)]}) {SOURCES[SHOWN].title}")
+    figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
     return figure
 
 
@@ -289,22 +296,23 @@ def _scatter(axes: Axes, plan: Plan, found: Mapping[str, Array], wrong: Wrong) -
     axes.set_xlim(*np.percentile(found["partial"], (0.1, 99.9)))
     axes.set_ylim(0, float(np.percentile(found["cg"], 99.9)))
     axes.set(xlabel="partial CG-score", ylabel="CG-score")
-    axes.legend(loc="upper left", markerscale=4, handletextpad=0.2)
+    axes.legend(loc="upper left", markerscale=4, handletextpad=0.2, frameon=False)
 
 
-def _caption(plan: Plan, there: Sequence[str], scatter: bool) -> str:
+def _caption(plan: Plan, there: Sequence[str], scattered: int) -> str:
     caption = (
         f"{'(a), (b)' if len(there) > 1 else '(a)'} Test accuracy (left axis) of a network trained "
-        f"on half of the examples, {RATE:.0%} of the labels being wrong, from each offset of the "
+        f"on half of the examples, {_PER_CENT} of the labels being wrong, from each offset of the "
         "ascending order by CG-score; the line is the mean and the band the deviation of "
         f"{plan.repeats} trainings. Dashed (right axis): wrong labels in that half. Windows are "
         "taken within each given class, the same share of each; the paper takes them over all "
         f"classes together. {plan.told}"
     )
-    if scatter:
+    if scattered:
         caption += (
             f" ({'abc'[len(there)]}) Partial score and CG-score on whole {SOURCES[SHOWN].title} "
-            f"({plan.runs} runs of the estimator), {POINTS:,} examples drawn at random; the axes "
+            f"({plan.runs} runs of the estimator), {min(POINTS, scattered):,} of {scattered:,} "
+            "examples, drawn at random; the axes "
             "leave out the outermost thousandths."
         )
     return caption

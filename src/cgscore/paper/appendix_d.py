@@ -14,11 +14,11 @@ import numpy as np
 from cgscore.api import score
 from cgscore.errors import CGScoreWarning, ResultError
 from cgscore.paper.cells import Cell, Work
-from cgscore.paper.datasets import SOURCES, load, missing
+from cgscore.paper.datasets import SOURCES, Images, load, missing
 from cgscore.paper.figures import SCORES, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Result, table
-from cgscore.paper.scored import RATIOS, shared_runs, subset
+from cgscore.paper.scored import RATIOS, chosen, shared_runs
 from cgscore.paper.trained import examples_cell
 
 if TYPE_CHECKING:
@@ -82,12 +82,13 @@ def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str
     the check of a sample against exact scores that `cgscore.score` adds to the paper's estimator.
     """
     made = Plan.named(plan, seed)
-    seconds, sizes = {}, {}
+    seconds: dict[str, dict[str, float]] = {}
+    sizes = {}
     for dataset in datasets:
-        whole = len(load(work.data, dataset))
-        rows, _ = subset(made, work, dataset)
-        sizes[dataset] = {"examples": len(rows), "whole": whole}
-        ways = _ways(work, made, dataset)
+        whole = load(work.data, dataset)
+        images = whole[chosen(made, whole.own)]
+        sizes[dataset] = {"examples": len(images), "whole": len(whole)}
+        ways = _ways(work, made, dataset, images)
         with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(ways)) as advance:
             seconds[dataset] = {}
             for name, way in ways.items():
@@ -96,12 +97,11 @@ def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str
     return {"seconds": seconds, "sizes": sizes, "cores": os.cpu_count()}
 
 
-def _ways(work: Work, plan: Plan, dataset: str) -> dict[str, Callable[[], float]]:
+def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
     """What has each score made and gives the seconds; reading and imports are done before."""
     from cgscore.training.scores import scores_by_training
     from cgscore.training.trainer import train
 
-    _, images = subset(plan, work, dataset)
     X, own = images.rows(SOURCES[dataset].standardised), images.own
     data, preset = work(examples_cell(plan, dataset)), plan.scoring(dataset)
 
@@ -186,11 +186,11 @@ def make(work: Work, plan: Plan) -> Result:
             "Seconds in one run, and how many times those of EL2N in the same column. Ours are of "
             f"the examples that are trained on, with {found['cores']} cores and one training for "
             "each score; the paper's are of whole datasets on an Nvidia A100. Seconds of the two "
-            "cannot be compared; which score takes longer than which can, but on fewer examples "
-            "scores without training gain: their time grows with the cube of the examples, that "
-            "of training in proportion. CRAIG is a training on "
-            f"{KEPT:.0%} of the examples, chosen again after every "
-            f"{plan.scoring(there[0]).reselect_every} epochs.",
+            "cannot be compared, only which score takes longer than which. The time of CG-scores "
+            "grows with the cube of the number of examples, that of training in proportion: the "
+            "fewer examples, the cheaper are CG-scores beside training. CRAIG is a training on "
+            f"{100 * KEPT:.0f} % of the examples; epochs between its choices: "
+            f"{plan.scoring(there[0]).reselect_every}.",
             *(_table(name, seconds[name], sizes[name]["examples"]) for name in there),
             _whole(full, sizes),
         ]
@@ -219,14 +219,18 @@ def _table(name: str, ours: Mapping[str, float], examples: int) -> str:
         rows.append(
             [
                 ROWS[key][0],
-                f"{ours[key]:,.1f}",
+                _shown(ours[key]),
                 f"{ours[key] / ours['el2n']:.2f}",
-                None if theirs is None else f"{theirs:,g}",
+                None if theirs is None else _shown(theirs),
                 None if theirs is None else f"{theirs / paper['el2n']:.2f}",
             ]
         )
     title = f"{SOURCES[name].title}, {examples:,} examples"
     return table([title, "seconds", "/ EL2N", "paper, seconds", "paper, / EL2N"], rows)
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2f}"
 
 
 def _full_size(
@@ -278,7 +282,11 @@ def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
     for axes, (name, ours) in zip(all_axes, seconds.items(), strict=True):
         place = np.arange(len(ours))
         axes.barh(
-            place - 0.2, list(ours.values()), 0.38, color=[SCORES[ROWS[key][1]][1] for key in ours]
+            place - 0.2,
+            list(ours.values()),
+            0.38,
+            color=[SCORES[ROWS[key][1]][1] for key in ours],
+            label="coloured: ours",
         )
         theirs = [(i, PAPER[name][key]) for i, key in enumerate(ours) if key in PAPER[name]]
         axes.barh(
@@ -286,7 +294,7 @@ def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
             [one for _, one in theirs],
             0.38,
             color="#d0d0d0",
-            label="paper, whole dataset, A100",
+            label="grey: paper, whole dataset, Nvidia A100",
         )
         axes.set_yticks(place, [ROWS[key][0] for key in ours])
         axes.invert_yaxis()
@@ -294,6 +302,6 @@ def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
         axes.grid(visible=False, axis="y")
         axes.set(xlabel="seconds", title=SOURCES[name].title)
     figure.legend(
-        *all_axes[0].get_legend_handles_labels(), loc="outside lower center", frameon=False
+        *all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
     )
     return figure
