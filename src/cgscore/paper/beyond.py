@@ -67,8 +67,8 @@ def make(work: Work, plan: Plan) -> Result:
             "Labels that `label_issues()` flags, with the automatic ridge and no share of wrong "
             "labels given:",
             _flagged_table(found),
-            "Accuracy after training on what is kept, by what is dropped first and how much is kept; "
-            "labels are right where nothing else is said:",
+            "Accuracy after training on what is kept, by what is dropped first and how much is "
+            "kept; labels are right where nothing else is said:",
             *(_pruning_table(name, pruned[name]) for name in there),
         ]
     )
