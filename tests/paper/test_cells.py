@@ -167,7 +167,7 @@ def test_names_depend_on_what_is_asked_for(plan: Plan, monkeypatch: pytest.Monke
     ]
     names = [cell.name, *(one.name for one in others)]
     assert len(set(names)) == len(names)
-    assert cell.name == Cell(cell.function, dict(reversed(cell.options.items()))).name
+    assert cell.name == Cell(cell.function, dict(reversed(list(cell.options.items())))).name
     assert cell.name.startswith("scored-subset_scores-")
     monkeypatch.setattr(machinery, "__version__", "0.0.0")
     assert cell.name not in names

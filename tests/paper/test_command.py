@@ -10,6 +10,7 @@ import pytest
 from cgscore.paper.cells import Work
 from cgscore.paper.items import ITEMS, do_all
 from cgscore.paper.plans import Plan
+from cgscore.paper.results import Written
 from tests.command import Done, invoke
 
 
@@ -83,7 +84,8 @@ def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> Non
 
 
 def test_the_page_of_all(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> None:
-    page, heard = tmp_path / "docs" / "reproduction.md", []
+    page = tmp_path / "docs" / "reproduction.md"
+    heard: list[Written] = []
     work = Work(cells, fashion)
     do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], told=heard.append)
     text = page.read_text()
