@@ -1,0 +1,203 @@
+"""Cells are done once, found again, and run side by side."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import pytest
+
+from cgscore.errors import OptionError, ResultError, SourceError
+from cgscore.paper import cells as machinery
+from cgscore.paper import plans, trained
+from cgscore.paper.cells import Cell, Work
+from cgscore.paper.plans import Plan
+from cgscore.paper.scored import shared_runs, subset_cell
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A cell function of the tests, `trained.counted`, and what it was called with."""
+    found: list[int] = []
+
+    def counted(work: Work, number: int) -> dict[str, Any]:
+        if number < 0:
+            raise KeyboardInterrupt
+        found.append(number)
+        return {"double": 2 * number, "row": np.arange(number), "mask": np.arange(3) > 1}
+
+    monkeypatch.setattr(trained, "counted", counted, raising=False)
+    return found
+
+
+def counted(*numbers: int, alone: bool = False) -> list[Cell]:
+    return [Cell("trained.counted", {"number": number}, alone) for number in numbers]
+
+
+@pytest.fixture
+def here(tmp_path: Path, data: Path) -> Work:
+    """Cells of a folder that is empty."""
+    return Work(tmp_path / "cells", data)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_is_done_is_found_again(here: Work, calls: list[int], alone: bool) -> None:
+    first = here.all(counted(3, 4, 3, alone=alone))
+    assert calls == [3, 4]  # once, though asked for twice
+    again = Work(here.folder, here.data)
+    second = again.all(counted(4, 3, 5, alone=alone))
+    assert calls == [3, 4, 5]
+    assert [one["double"] for one in second] == [8, 6, 10]
+    np.testing.assert_array_equal(second[1]["row"], first[0]["row"])
+    assert second[1]["mask"].dtype == bool
+    assert second[1].seconds == first[0].seconds  # of the run, not of reading
+    assert set(again.used) == {cell.name for cell in counted(3, 4, 5)}
+
+
+def test_a_killed_run_goes_on(here: Work, calls: list[int]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        here.all(counted(1, 2, -1, 3))
+    assert calls == [1, 2]
+    assert len(list(here.folder.glob("*.json"))) == 2
+    Work(here.folder, here.data).all(counted(1, 2, 3))
+    assert calls == [1, 2, 3]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"value": {}}', '"text"'])
+def test_damaged_json_counts_as_missing(here: Work, calls: list[int], damage: str) -> None:
+    (cell,) = counted(3)
+    here(cell)
+    (here.folder / f"{cell.name}.json").write_text(damage)
+    assert Work(here.folder, here.data)(cell)["double"] == 6
+    assert calls == [3, 3]
+    Work(here.folder, here.data)(cell)
+    assert calls == [3, 3]  # mended
+
+
+ZIP = pytest.mark.xfail(raises=BadZipFile, strict=True, reason="BadZipFile is not caught")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "gone",
+        "empty",
+        "no archive",
+        "other arrays",
+        pytest.param("half", marks=ZIP),
+        pytest.param("bytes", marks=ZIP),
+    ],
+)
+def test_damaged_arrays_count_as_missing(here: Work, calls: list[int], damage: str) -> None:
+    (cell,) = counted(3)
+    here(cell)
+    path = here.folder / f"{cell.name}.npz"
+    whole = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    elif damage == "other arrays":
+        np.savez(path, other=np.zeros(3))
+    else:
+        middle = len(whole) // 2
+        turned = whole.replace(np.arange(3).tobytes(), np.arange(3, 6).tobytes())
+        assert turned != whole
+        changed = {"empty": b"", "half": whole[:middle], "no archive": b"text", "bytes": turned}
+        path.write_bytes(changed[damage])
+    found = Work(here.folder, here.data)(cell)
+    assert found["row"].tolist() == [0, 1, 2]
+    assert calls == [3, 3]
+
+
+def test_a_cell_without_a_result(here: Work) -> None:
+    (cell,) = counted(3)
+    with pytest.raises(ResultError, match=cell.name):
+        here.found(cell)
+
+
+def test_nothing_half_written_stays(here: Work, calls: list[int]) -> None:
+    here.all(counted(3))
+    (cell,) = counted(3)
+    assert {path.name for path in here.folder.iterdir()} == {
+        f"{cell.name}.json",
+        f"{cell.name}.npz",
+    }
+    told = json.loads((here.folder / f"{cell.name}.json").read_text())
+    assert told["function"] == "trained.counted"
+    assert told["options"] == {"number": 3}
+    assert told["value"] == {"double": 6}
+
+
+def test_side_by_side_in_processes(tmp_path: Path, data: Path, plan: Plan) -> None:
+    work = Work(tmp_path, data, jobs=2)
+    cells = [
+        trained.examples_cell(replace(plan, name="paper"), name)
+        for name in ("fashion-mnist", "cifar-10")
+    ]
+    start = time.time()
+    found = work.all([*cells, cells[0]])
+    assert [one["X"].shape for one in found] == [(300, 28, 28), (300, 32, 32, 3), (300, 28, 28)]
+    made = [(tmp_path / f"{cell.name}.npz").stat().st_mtime for cell in cells]
+    assert min(made) >= start - 1
+    alone = Work(tmp_path / "alone", data)
+    np.testing.assert_array_equal(alone(cells[1])["X"], found[1]["X"])
+
+
+def test_errors_in_processes_name_the_cell(tmp_path: Path) -> None:
+    work = Work(tmp_path / "cells", tmp_path, jobs=2)
+    cells = [trained.examples_cell(Plan.named("paper"), name) for name in ("mnist", "cifar-10")]
+    with pytest.raises(SourceError, match=r"trained\.examples \{.*'dataset': .*--data"):
+        work.all(cells)
+
+
+def test_names_depend_on_what_is_asked_for(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = subset_cell(plan, "cifar-10", 0.2)
+    others = [
+        subset_cell(plan, "cifar-10", 0.5),
+        subset_cell(plan, "fashion-mnist", 0.2),
+        subset_cell(replace(plan, seed=1), "cifar-10", 0.2),
+        subset_cell(Plan.named("paper"), "cifar-10", 0.2),
+        Cell("trained.examples", cell.options),
+        *shared_runs(plan, "cifar-10"),
+        *shared_runs(plan, "cifar-10", standardised=False),
+    ]
+    names = [cell.name, *(one.name for one in others)]
+    assert len(set(names)) == len(names)
+    assert cell.name == Cell(cell.function, dict(reversed(list(cell.options.items())))).name
+    assert cell.name.startswith("scored-subset_scores-")
+    monkeypatch.setattr(machinery, "__version__", "0.0.0")
+    assert cell.name not in names
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ({"kept": (0.5,)}, True),
+        ({"repeats": 7}, True),
+        ({"offsets": (0,)}, True),
+        ({"runs": 5}, True),
+        ({"examples": 100}, False),
+        ({"subset_runs": 3}, False),
+        ({"halved": False}, False),
+        ({"group": 9}, False),
+        ({"score_training": plans.PLANS["desk"].score_training}, False),
+        ({"prune_training": plans.PLANS["desk"].prune_training}, False),
+    ],
+)
+def test_names_depend_on_sizes_of_the_plan(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], same: bool
+) -> None:
+    cells = [subset_cell(plan, "cifar-10"), *shared_runs(plan, "cifar-10")]
+    before = [cell.name for cell in cells]
+    monkeypatch.setitem(plans.PLANS, "desk", replace(plan, **changed))
+    assert (cells[0].name == before[0]) is same
+    assert [cell.name for cell in cells[1:]] == before[1:]  # whole datasets: no plan in them
+
+
+def test_plans_that_are_not_known() -> None:
+    with pytest.raises(OptionError, match="Choose from: desk, paper"):
+        Plan.named("table")

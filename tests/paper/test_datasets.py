@@ -1,0 +1,151 @@
+"""The paper's datasets are read in the formats in which they are published."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cgscore.errors import SourceError
+from cgscore.paper.datasets import SOURCES, Images, c_scores, load, missing
+from tests.paper.conftest import TEST, TRAIN
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("fashion-mnist", (28, 28)), ("cifar-10", (32, 32, 3))]
+)
+def test_both_parts_are_read_in_their_order(data: Path, name: str, shape: tuple[int, ...]) -> None:
+    train, test = load(data, name), load(data, name, "test")
+    assert train.X.shape == (10 * TRAIN, *shape)
+    assert test.X.shape == (10 * TEST, *shape)
+    assert train.X.dtype == np.uint8
+    assert (np.bincount(train.own) == TRAIN).all()
+    assert train.names == tuple(map(str, range(10)))
+    # both were written in the same order
+    np.testing.assert_array_equal(train.own, load(data, "fashion-mnist").own)
+    assert (np.diff(train.own) < 0).any()  # not sorted by class
+
+
+def test_rows_are_taken_with_their_labels(data: Path) -> None:
+    whole, rows = load(data, "cifar-10"), np.array([7, 2, 200])
+    part = whole[rows]
+    assert len(part) == 3
+    np.testing.assert_array_equal(part.X, whole.X[rows])
+    np.testing.assert_array_equal(part.own, whole.own[rows])
+
+
+def test_halves_are_means_of_four() -> None:
+    grey = np.arange(2 * 4 * 5, dtype=np.uint8).reshape(2, 4, 5)  # the fifth column is left out
+    found = Images(grey, np.array([0, 1]), ("a", "b")).halved()
+    assert found.X.dtype == np.uint8
+    assert found.X[0].tolist() == [[3, 5], [13, 15]]  # 3 is the mean of 0, 1, 5, 6
+    colour = np.stack([grey, grey + 100, np.full_like(grey, 255)], axis=3)
+    small = Images(colour, np.array([0, 1]), ("a", "b")).halved().X
+    assert small.shape == (2, 2, 2, 3)
+    np.testing.assert_array_equal(small[..., 0], found.X)
+    np.testing.assert_array_equal(small[..., 1], found.X + 100)
+    assert (small[..., 2] == 255).all()
+
+
+@pytest.mark.parametrize("name", ["fashion-mnist", "cifar-10"])
+def test_standardised_rows(data: Path, name: str) -> None:
+    images = load(data, name)
+    rows = images.rows(standardised=True)
+    assert rows.shape == (300, images.X[0].size)
+    channels = rows.reshape(-1, 3 if name == "cifar-10" else 1)
+    np.testing.assert_allclose(channels.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(channels.std(axis=0), 1, rtol=1e-9)
+    np.testing.assert_array_equal(images.rows(standardised=False), images.X.reshape(300, -1))
+
+
+def test_what_is_missing_says_so(data: Path) -> None:
+    assert missing(data, "cifar-10") is None
+    assert missing(data, "mnist") == "there is no MNIST in mnist/ of the data"
+    with pytest.raises(SourceError, match=r"There is no CIFAR-100 in cifar100/ .* --data"):
+        load(data, "cifar-100")
+
+
+def test_consistency_scores(data: Path) -> None:
+    own = load(data, "cifar-10").own
+    found = c_scores(data, "cifar-10", own)
+    assert found is not None
+    assert found.shape == (300,)
+    assert c_scores(data, "cifar-100", own) is None  # no file
+    assert c_scores(data, "fashion-mnist", own) is None  # none published
+
+
+@pytest.fixture
+def pictures() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 256, (24, 32, 32, 3), dtype=np.uint8), np.arange(24) % 6
+
+
+def write_cifar_100(folder: Path, X: Any, y: Any) -> None:
+    folder.mkdir(parents=True)
+    for split, rows in (("train", slice(0, 18)), ("test", slice(18, 24))):
+        batch = {
+            b"filenames": [b"image.png"] * len(y[rows]),
+            b"batch_label": b"a batch",
+            b"fine_labels": y[rows].tolist(),
+            b"coarse_labels": [0] * len(y[rows]),
+            b"data": X[rows].transpose(0, 3, 1, 2).reshape(len(y[rows]), -1),
+        }
+        (folder / split).write_bytes(pickle.dumps(batch, protocol=2))
+    names = [b"apple", b"bear", b"can", b"dolphin", b"elephant", b"fox"]
+    meta = {b"fine_label_names": names, b"coarse_label_names": [b"thing"]}
+    (folder / "meta").write_bytes(pickle.dumps(meta, protocol=2))
+
+
+def test_cifar_100_as_published(tmp_path: Path, pictures: tuple[Any, Any]) -> None:
+    """The files train, test and meta of the archive `cifar-100-python`, in `cifar100`."""
+    X, y = pictures
+    write_cifar_100(tmp_path / SOURCES["cifar-100"].folder, X, y)
+    train, test = load(tmp_path, "cifar-100"), load(tmp_path, "cifar-100", "test")
+    np.testing.assert_array_equal(train.X, X[:18])
+    np.testing.assert_array_equal(test.X, X[18:])
+    np.testing.assert_array_equal(train.own, y[:18])
+    assert train.names == ("apple", "bear", "can", "dolphin", "elephant", "fox")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_mnist_as_published(tmp_path: Path, pictures: tuple[Any, Any], packed: bool) -> None:
+    X, y = pictures[0][..., 0], pictures[1].astype(np.uint8)
+    folder = tmp_path / "mnist"
+    folder.mkdir()
+    for split, rows in (("train", slice(0, 18)), ("t10k", slice(18, 24))):
+        for kind, values in (("images-idx3", X[rows]), ("labels-idx1", y[rows])):
+            head = struct.pack(f">4B{values.ndim}I", 0, 0, 8, values.ndim, *values.shape)
+            content = head + values.tobytes()
+            name = f"{split}-{kind}-ubyte" + ".gz" * packed
+            (folder / name).write_bytes(gzip.compress(content) if packed else content)
+    np.testing.assert_array_equal(load(tmp_path, "mnist").X, X[:18])
+    np.testing.assert_array_equal(load(tmp_path, "mnist", "test").own, y[18:])
+
+
+def test_imagenet_as_folders_of_classes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    for split, count in (("train", 3), ("test", 1)):
+        for name in ("n01440764", "n02102040"):
+            folder = tmp_path / "imagenet" / split / name
+            folder.mkdir(parents=True)
+            for i in range(count):
+                size = (40 + 10 * i, 60, 3)  # of different sizes, as they are
+                pixels = rng.integers(0, 256, size, dtype=np.uint8)
+                Image.fromarray(pixels).save(folder / f"{name}_{i}.JPEG")
+    train, test = load(tmp_path, "imagenet"), load(tmp_path, "imagenet", "test")
+    assert train.X.shape == (6, 224, 224, 3)
+    assert test.X.shape == (2, 224, 224, 3)
+    assert np.bincount(train.own).tolist() == [3, 3]
+    assert train.names == ("n01440764", "n02102040")
+
+
+def test_labels_that_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "imagenet").mkdir()
+    with pytest.raises(SourceError):
+        load(tmp_path, "imagenet")
