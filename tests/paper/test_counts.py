@@ -10,15 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.paper import appendix_b, appendix_d, beyond, items
+from cgscore.paper import appendix_b, appendix_d, beyond, found_curve, items
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import load
-from cgscore.paper.found_curve import (
-    auroc,
-    average_precision,
-    detection_curve,
-    found_at_count,
-)
 from cgscore.paper.noise import wrong_labels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Written, rounded
@@ -47,15 +41,15 @@ def check_files(done: Written, folder: Path) -> dict[str, Any]:
 def test_curves_of_a_perfect_a_useless_and_a_reversed_score() -> None:
     wrong = np.arange(200) < 40
     perfect = wrong + np.linspace(0.1, 0, 200)
-    found = detection_curve(perfect, wrong)
-    assert found.shape == (101,)
-    np.testing.assert_allclose(found, np.minimum(np.arange(101) / 20, 1), atol=1e-12)
-    assert found_at_count(perfect, wrong) == auroc(perfect, wrong) == 1
-    assert average_precision(perfect, wrong) == pytest.approx(1)
-    assert detection_curve(-perfect, wrong)[80] == 0
-    assert found_at_count(-perfect, wrong) == auroc(-perfect, wrong) == 0
-    assert auroc(np.zeros(200), wrong) == 0.5
-    assert average_precision(np.zeros(200), wrong) == pytest.approx(0.2)
+    curve = found_curve.found(perfect, wrong)
+    assert curve.shape == (101,)
+    np.testing.assert_allclose(curve, np.minimum(np.arange(101) / 20, 1), atol=1e-12)
+    assert found_curve.found_at_count(perfect, wrong) == found_curve.auroc(perfect, wrong) == 1
+    assert found_curve.average_precision(perfect, wrong) == pytest.approx(1)
+    assert found_curve.found(-perfect, wrong)[80] == 0
+    assert found_curve.found_at_count(-perfect, wrong) == found_curve.auroc(-perfect, wrong) == 0
+    assert found_curve.auroc(np.zeros(200), wrong) == 0.5
+    assert found_curve.average_precision(np.zeros(200), wrong) == pytest.approx(0.2)
 
 
 def test_counts_add_up_and_tell_signs_apart() -> None:

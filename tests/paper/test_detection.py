@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from cgscore.paper import appendix_c, densities, detection, figure_3, items, table_1
+from cgscore.paper import appendix_c, densities, detection, figure_3, found_curve, items, table_1
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import c_scores, load
 from cgscore.paper.noise import wrong_labels
@@ -45,7 +45,7 @@ class TestFound:
     wrong = np.array([True, False, True, False, False])
 
     def test_highest_first(self) -> None:
-        curve = detection.found(self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1]))
+        curve = found_curve.found(self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1]))
         np.testing.assert_allclose(curve, [0, 0.5, 0.5, 1, 1])
 
     def test_ties_are_the_mean_over_orders(self) -> None:
@@ -53,22 +53,22 @@ class TestFound:
         score, wrong = rng.integers(0, 3, 40).astype(float), rng.random(40) < 0.3
         examined = np.arange(41) / 40
         orders = [
-            detection.found(score + rng.uniform(0, 0.5, 40), wrong, examined) for _ in range(4000)
+            found_curve.found(score + rng.uniform(0, 0.5, 40), wrong, examined) for _ in range(4000)
         ]
-        curve = detection.found(score, wrong, examined)
+        curve = found_curve.found(score, wrong, examined)
         np.testing.assert_allclose(curve, np.mean(orders, axis=0), atol=0.01)
 
     def test_oracle_and_random(self) -> None:
         wrong = np.arange(100) < 20
-        oracle = detection.found(wrong.astype(float), wrong)
-        np.testing.assert_allclose(oracle, np.minimum(1, detection.EXAMINED / 0.2))
-        chance = detection.found(np.zeros(100), wrong)
-        np.testing.assert_allclose(chance, detection.EXAMINED)
+        oracle = found_curve.found(wrong.astype(float), wrong)
+        np.testing.assert_allclose(oracle, np.minimum(1, found_curve.EXAMINED / 0.2))
+        chance = found_curve.found(np.zeros(100), wrong)
+        np.testing.assert_allclose(chance, found_curve.EXAMINED)
 
     def test_area_under_the_roc_curve(self) -> None:
         rng = np.random.default_rng(1)
         score, wrong = rng.integers(0, 9, 200).astype(float), rng.random(200) < 0.4
-        assert detection.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
+        assert found_curve.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
 
 
 def test_densities_count_what_is_clipped() -> None:

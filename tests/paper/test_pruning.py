@@ -12,7 +12,6 @@ import pytest
 
 from cgscore.paper import trained
 from cgscore.paper.cells import Work
-from cgscore.paper.found_curve import EXAMINED, auroc, detection_curve
 from cgscore.paper.items import do
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import Curves, Experiment, run
@@ -185,15 +184,3 @@ def test_dynamics_by_score(quick: Work, plan: Plan, tmp_path: Path) -> None:
 def test_what_is_not_there_is_said(work: Work, plan: Plan, tmp_path: Path, name: str) -> None:
     found = do(name, replace(work, data=tmp_path / "empty"), plan, tmp_path).result
     assert [one.split(":")[0] for one in found.not_run] == ["CIFAR-10"]
-
-
-def test_detection_of_known_orders() -> None:
-    wrong = np.arange(100) < 20
-    assert detection_curve(wrong, wrong)[EXAMINED == 0.2] == 1
-    assert detection_curve(~wrong, wrong)[EXAMINED == 0.8] == 0
-    assert auroc(wrong, wrong) == 1
-    assert auroc(~wrong, wrong) == 0
-    assert auroc(np.zeros(100), wrong) == 0.5
-    score = np.random.default_rng(0).integers(0, 9, 100)
-    pairs = np.sign(np.subtract.outer(score[wrong], score[~wrong]))
-    assert auroc(score, wrong) == pytest.approx((pairs.mean() + 1) / 2)

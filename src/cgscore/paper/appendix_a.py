@@ -15,7 +15,7 @@ from cgscore.kernel import Array, unit_rows
 from cgscore.paper.cells import Cell, Work
 from cgscore.paper.datasets import SOURCES, load
 from cgscore.paper.estimator import SharedDraw, draw, sample_size
-from cgscore.paper.figures import panels
+from cgscore.paper.figures import legend_below, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Compared, Result, table
 from cgscore.paper.scored import RATIOS
@@ -183,13 +183,7 @@ two:
         one.set(
             xlabel="runs", ylabel=f"{kind.title()} with the exact score", xticks=[1, 5, 10, 15, 20]
         )
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=5,
-        frameon=False,
-        fontsize=8,
-    )
+    legend_below(figure, axes[0, :1])
     caption = (
         f"Correlation of the estimated with the exact CG-score of {n:,} {SOURCES[DATASET].title} "
         "images as runs are averaged, by the ratio of a class to the others that are drawn for "

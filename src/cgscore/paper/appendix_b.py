@@ -187,6 +187,7 @@ def _windows(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
             order="window",
             fraction=HALF,
             offset=offset / 100,
+            repeats=plan.appendix_repeats,
         )
         for name in there
         for offset in plan.offsets
@@ -296,15 +297,15 @@ def _scatter(axes: Axes, plan: Plan, found: Mapping[str, Array], wrong: Wrong) -
     axes.set_xlim(*np.percentile(found["partial"], (0.1, 99.9)))
     axes.set_ylim(0, float(np.percentile(found["cg"], 99.9)))
     axes.set(xlabel="partial CG-score", ylabel="CG-score")
-    axes.legend(loc="upper left", markerscale=4, handletextpad=0.2, frameon=False)
+    axes.legend(loc="upper left", markerscale=4, handletextpad=0.2)
 
 
 def _caption(plan: Plan, there: Sequence[str], scattered: int) -> str:
     caption = (
         f"{'(a), (b)' if len(there) > 1 else '(a)'} Test accuracy (left axis) of a network trained "
         f"on half of the examples, {_PER_CENT} of the labels being wrong, from each offset of the "
-        "ascending order by CG-score; the line is the mean and the band the deviation of "
-        f"{plan.repeats} trainings. Dashed (right axis): wrong labels in that half. Windows are "
+        "ascending order by CG-score; trainings for each offset, of which the mean is shown: "
+        f"{plan.appendix_repeats}. Dashed (right axis): wrong labels in that half. Windows are "
         "taken within each given class, the same share of each; the paper takes them over all "
         f"classes together. {plan.told}"
     )

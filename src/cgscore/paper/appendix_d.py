@@ -15,7 +15,7 @@ from cgscore.api import score
 from cgscore.errors import CGScoreWarning, ResultError
 from cgscore.paper.cells import Cell, Work
 from cgscore.paper.datasets import SOURCES, Images, load, missing
-from cgscore.paper.figures import SCORES, panels
+from cgscore.paper.figures import SCORES, legend_below, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Result, table
 from cgscore.paper.scored import RATIOS, chosen, shared_runs
@@ -301,7 +301,5 @@ def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
         axes.set_xscale("log")
         axes.grid(visible=False, axis="y")
         axes.set(xlabel="seconds", title=SOURCES[name].title)
-    figure.legend(
-        *all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
-    )
+    legend_below(figure, all_axes[:1])
     return figure

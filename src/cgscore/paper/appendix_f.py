@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
+from cgscore.paper import detection
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
-from cgscore.paper.found_curve import (
-    detection,
-    draw_detection,
-    explained_detection,
-    told_detection,
-)
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import (
     draw,
@@ -35,25 +30,29 @@ def make(work: Work, plan: Plan) -> Result:
     score_stages(work, plan, [(name, rate) for name in names for rate in (0.0, RATE)])
     pruned = {
         SOURCES[one.experiment.dataset].title: one
-        for one in run(work, plan, [experiment(work, plan, name, SCORES) for name in names])
+        for one in run(
+            work,
+            plan,
+            [experiment(work, plan, name, SCORES, repeats=plan.appendix_repeats) for name in names],
+        )
     }
-    noise = {SOURCES[name].title: detection(work, plan, name, BY_NOISE, RATE) for name in names}
+    noise = [detection.trained_on(work, plan, name, RATE, BY_NOISE) for name in names]
+    figure, told = detection.draw_all(noise)
     numbers = {
-        name: {"pruning": pruned[title].numbers(), "detection": noise[title]}
-        for name, title in ((name, SOURCES[name].title) for name in names)
+        name: {"pruning": pruned[SOURCES[name].title].numbers(), "detection": one.curves}
+        for name, one in zip(names, noise, strict=True)
     }
-    text = [curves.told(title) for title, curves in pruned.items()] + [told_detection(noise)]
+    text = [curves.told(title) for title, curves in pruned.items()] + [detection.rows(noise)]
     captions = (
         "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) "
         "and the highest (below; CRAIG chooses what stays, so there is no opposite). "
         f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.told}",
-        f"{explained_detection(noise)} TracIn is here the influence of an example on its own loss. "
-        f"{plan.told}",
+        f"{told} TracIn is here the influence of an example on its own loss. {plan.told}",
     )
     return Result(
         numbers,
         "\n\n".join(text),
-        {"": (draw(pruned), captions[0]), "-2": (draw_detection(noise), captions[1])},
+        {"": (draw(pruned), captions[0]), "-2": (figure, captions[1])},
         not_run=not_run,
     )
 

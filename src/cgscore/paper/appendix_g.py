@@ -9,7 +9,8 @@ import numpy as np
 from cgscore.paper import densities, detection
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES, load, missing
-from cgscore.paper.figures import RIGHT, panels
+from cgscore.paper.figures import RIGHT, legend_below, panels
+from cgscore.paper.found_curve import auroc
 from cgscore.paper.noise import Index, wrong_labels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Compared, Result, table
@@ -93,9 +94,9 @@ def _densities(
         numbers[name] = {
             "before": {"from": among[0], "to": among[-1], "right": right},
             "after": after.numbers["density"],
-            "auroc": detection.auroc(after.scores["cg"], after.wrong),
+            "auroc": auroc(after.scores["cg"], after.wrong),
         }
-    detection.legend(figure, grid[1])
+    legend_below(figure, grid[1])
     caption = (
         f"Density of the CG-score of whole datasets ({plan.runs} runs of the estimator) before "
         f"(top) and after (bottom) {RATE:.0%} of the labels of every class are made wrong. "
@@ -120,9 +121,9 @@ def _detection(
             }
             for axes, one in zip(pair, both.values(), strict=True):
                 one.draw_found(axes)
-            told[name] = {part: _found(one) for part, one in both.items()}
+            told[name] = {part: one.curves for part, one in both.items()}
             shown += both.values()
-    detection.legend(figure, grid.ravel())
+    legend_below(figure, grid.ravel())
     caption = (
         "Wrong labels found when the highest scores are examined first, with "
         f"{RATES[0]:.0%} (top) and {RATES[1]:.0%} (bottom) wrong. Of each dataset first the whole "
@@ -130,11 +131,6 @@ def _detection(
         f"scored among themselves. {detection.TOLD} {plan.told}"
     )
     return (figure, caption), numbers, shown
-
-
-def _found(noisy: detection.Noisy) -> dict[str, Any]:
-    """Numbers without the densities, which are not drawn here."""
-    return {name: value for name, value in noisy.numbers.items() if name != "density"}
 
 
 def _counts(own: Index, rate: float, seed: int) -> dict[str, Any]:

@@ -7,22 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from cgscore.paper import figures
+from cgscore.paper import detection, figures
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
-from cgscore.paper.found_curve import (
-    detection,
-    draw_detection,
-    explained_detection,
-    told_detection,
-)
 from cgscore.paper.plans import Plan
 from cgscore.paper.pruning_curves import (
     draw,
     experiment,
     explained,
     here,
-    legend_below,
     listed,
     run,
     score_stages,
@@ -50,16 +43,17 @@ def make(work: Work, plan: Plan) -> Result:
         for one in run(
             work,
             plan,
-            [experiment(work, plan, name, SCORES) for name in names],
+            [experiment(work, plan, name, SCORES, repeats=plan.appendix_repeats) for name in names],
             [along_cell(plan, name) for name in followed],
         )
     }
-    noise = {SOURCES[name].title: detection(work, plan, name, BY_NOISE, RATE) for name in names}
+    noise = [detection.trained_on(work, plan, name, RATE, BY_NOISE) for name in names]
+    figure, told = detection.draw_all(noise)
     numbers: dict[str, Any] = {
-        name: {"pruning": pruned[title].numbers(), "detection": noise[title]}
-        for name, title in ((name, SOURCES[name].title) for name in names)
+        name: {"pruning": pruned[SOURCES[name].title].numbers(), "detection": one.curves}
+        for name, one in zip(names, noise, strict=True)
     }
-    text = [curves.told(title) for title, curves in pruned.items()] + [told_detection(noise)]
+    text = [curves.told(title) for title, curves in pruned.items()] + [detection.rows(noise)]
     features = _features(plan, names)
     shown = {
         "": (
@@ -68,7 +62,7 @@ def make(work: Work, plan: Plan) -> Result:
             f"first (above) and the highest (below). {explained(plan, list(pruned.values()))} "
             f"{features} {plan.told}",
         ),
-        "-2": (draw_detection(noise), f"{explained_detection(noise)} {features} {plan.told}"),
+        "-2": (figure, f"{told} {features} {plan.told}"),
     }
     for name in followed:
         found = correlations(work, plan, name)
@@ -78,7 +72,7 @@ def make(work: Work, plan: Plan) -> Result:
         shown["-3"] = (
             _lines(found),
             "Spearman's rank correlation of the feature-space CG-score after some epochs with "
-            f"other scores of {noise[SOURCES[name].title]['examples']:,} examples of "
+            f"other scores of {pruned[SOURCES[name].title].examples:,} examples of "
             f"{SOURCES[name].title}. One training of {last} epochs gives the features; EL2N "
             f"and forgetting are means of {plan.scoring(name).runs} others. {plan.told}",
         )
@@ -118,7 +112,7 @@ def _lines(found: dict[str, Any]) -> Any:
     panel.set_xticks(places, [str(epoch) for epoch in found["epochs"]])
     panel.set_xlabel("epoch of the features (not to scale)")
     panel.set_ylabel("rank correlation with\nthe feature-space CG-score")
-    legend_below(figure, [panel])
+    figures.legend_below(figure, [panel])
     return figure
 
 

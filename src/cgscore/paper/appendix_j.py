@@ -6,7 +6,7 @@ from typing import Any
 
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES, missing
-from cgscore.paper.figures import SCORES, panels
+from cgscore.paper.figures import SCORES, legend_below, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Compared, Result, table
 from cgscore.paper.scored import RATIOS, estimated, shared_runs
@@ -55,13 +55,7 @@ def make(work: Work, plan: Plan) -> Result:
         one.axhline(0, color="#555555", lw=0.8)
         one.set(xlabel="others for each of a class", ylabel=f"Spearman, {SOURCES[name].title}")
         one.set(xticks=RATIOS, ylim=(-1, 1.05))
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-        fontsize=8,
-    )
+    legend_below(figure, axes[0, :1], columns=2)
     names = " and ".join(SOURCES[name].title for name in there)
     caption = (
         f"Spearman's correlation of the CG-score with each of its terms, all of {names}, by the "

@@ -11,15 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cgscore.paper import found_curve
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES, missing
-from cgscore.paper.figures import SCORES, curve, panels
-from cgscore.paper.found_curve import (
-    auroc,
-    average_precision,
-    detection_curve,
-    found_at_count,
-)
+from cgscore.paper.figures import SCORES, curve, legend_below, panels
 from cgscore.paper.noise import wrong_labels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Result, table
@@ -84,7 +79,7 @@ def make(work: Work, plan: Plan) -> Result:
         "-2": (
             _pruning_figure(pruned, plan),
             f"Beyond the paper. Test accuracy after training on what is kept, the same share of "
-            f"every class; trainings for each point: {_repeats(plan)}. {plan.told}",
+            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.told}",
         ),
     }
     return Result(
@@ -108,10 +103,10 @@ def _detection(work: Work, plan: Plan, name: str) -> dict[str, Any]:
         for by in WITHOUT:
             score = values(work, plan, name, by, rate)
             scores[by] = {
-                "auroc": auroc(score, wrong),
-                "average_precision": average_precision(score, wrong),
-                "found": found_at_count(score, wrong),
-                "curve": detection_curve(score, wrong)[::EVERY],
+                "auroc": found_curve.auroc(score, wrong),
+                "average_precision": found_curve.average_precision(score, wrong),
+                "found": found_curve.found_at_count(score, wrong),
+                "curve": found_curve.found(score, wrong)[::EVERY],
             }
         found[str(round(100 * rate))] = {
             "scores": scores,
@@ -125,14 +120,9 @@ def _detection(work: Work, plan: Plan, name: str) -> dict[str, Any]:
     return found
 
 
-def _repeats(plan: Plan) -> int:
-    """Trainings for each point: on a desk one, as the figures of the paper come first."""
-    return 1 if plan.name == "desk" else plan.repeats
-
-
 def _pruning(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
     """Accuracies: dataset, panel, score, kept share, trainings."""
-    kept, repeats = plan.kept[::2], _repeats(plan)
+    kept, repeats = plan.kept[::2], plan.appendix_repeats
     cells = {}
     for name in there:
         for panel, (rate, order, scores) in PRUNED.items():
@@ -219,15 +209,12 @@ def _detection_figure(found: Mapping[str, Any]) -> Figure:
             axes.set_title(f"{SOURCES[name].title}, {rate} % wrong")
             axes.set(xlabel="examples looked at (%)", ylabel="wrong labels found (share)")
             axes.label_outer()
-    figure.legend(
-        *grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
-    )
+    legend_below(figure, grid[0, :1], columns=4)
     return figure
 
 
 def _pruning_figure(found: Mapping[str, Any], plan: Plan) -> Figure:
     figure, grid = panels(len(found), len(PRUNED), width=3.1, height=2.6)
-    shown: dict[str, Any] = {}
     for row, (name, panes) in zip(grid, found.items(), strict=True):
         for axes, (panel, scores) in zip(row, panes.items(), strict=True):
             full = float(np.mean(scores["full"]["1"]))
@@ -240,6 +227,5 @@ def _pruning_figure(found: Mapping[str, Any], plan: Plan) -> Figure:
             axes.set_title(f"{SOURCES[name].title}\n{_SHOWN[panel]}")
             axes.set(xlabel="examples kept (%)", ylabel="test accuracy")
             axes.set_xticks([100 * share for share in plan.kept[::2]])
-            shown |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=4, frameon=False)
+    legend_below(figure, grid.ravel(), columns=4)
     return figure

@@ -14,6 +14,8 @@ import hashlib
 import importlib
 import json
 import time
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -158,7 +160,10 @@ class Work:
 
     def _keep(self, cell: Cell) -> None:
         start = time.perf_counter()
-        value = cell.run(self)
+        try:
+            value = cell.run(self)
+        except CGScoreError as error:
+            raise type(error)(f"{cell.function} {dict(cell.options)}: {error}") from error
         seconds = time.perf_counter() - start
         arrays = {name: v for name, v in value.items() if isinstance(v, np.ndarray)}
         told = {
@@ -184,7 +189,7 @@ def _read(path: Path, arrays: Path) -> Found | None:
             with np.load(arrays, allow_pickle=False) as kept:
                 value |= {name: kept[name] for name in told["arrays"]}
         return Found(value, float(told["seconds"]))
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
 
 
@@ -201,8 +206,5 @@ def _single() -> None:
 
 def _run(work: Work, cell: Cell) -> None:
     with one_blas_thread():
-        try:
-            if work._known(cell) is None:
-                work._keep(cell)
-        except CGScoreError as error:
-            raise type(error)(f"{cell.function} {dict(cell.options)}: {error}") from error
+        if work._known(cell) is None:
+            work._keep(cell)

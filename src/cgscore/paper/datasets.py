@@ -67,6 +67,11 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 )
 
 
+#: Folders that archives of the data unpack to, and other names of a part.
+_ARCHIVES = ("cifar-10-batches-py", "cifar-100-python")
+_SPLITS = {"test": ("test", "val")}
+
+
 @dataclass(frozen=True)
 class Images:
     """Labelled images: bytes (n, h, w) or (n, h, w, 3), classes 0 to k - 1 and their names."""
@@ -114,21 +119,25 @@ def load(folder: Path, name: str, split: str = "train") -> Images:
     if why:
         raise SourceError(f"{why[0].upper()}{why[1:]} ({folder}). Say where it is with --data.")
     place = folder / source.folder
-    files = sorted(place.glob(f"{split}*.parquet"))
+    for inner in _ARCHIVES:
+        place = place / inner if (place / inner).is_dir() else place
     how: dict[str, Any] = {} if source.size is None else {"resize": source.size}
-    if files:
-        place = files[0]
-    elif (place / split).is_dir():  # class folders of images
-        place = place / split
-    else:
-        how["split"] = split
-    found = read(place, **how)
-    if found.y is None or not found.image:
+    parts = [
+        part
+        for one in _SPLITS.get(split, (split,))
+        for part in sorted(place.glob(f"{one}*.parquet"))
+    ] or [place / one for one in _SPLITS.get(split, (split,)) if (place / one).is_dir()][:1]
+    if not parts:
+        parts, how = [place], {**how, "split": split}
+    read_parts = [read(part, **how) for part in parts]
+    if any(found.y is None or not found.image for found in read_parts):
         raise LabelError(f"{place} holds no labelled images.")
-    classes, own = np.unique(found.y, return_inverse=True)
-    told = found.class_names or {}
+    y = np.concatenate([np.asarray(found.y) for found in read_parts])
+    classes, own = np.unique(y, return_inverse=True)
+    told = read_parts[0].class_names or {}
     names = tuple(str(told.get(label, label)) for label in classes.tolist())
-    return Images(np.asarray(found.X, np.uint8), own.astype(np.intp), names)
+    X = np.concatenate([np.asarray(found.X, np.uint8) for found in read_parts])
+    return Images(X, own.astype(np.intp), names)
 
 
 def c_scores(folder: Path, name: str, own: Index) -> NDArray[np.float64] | None:

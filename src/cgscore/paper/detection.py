@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from cgscore.kernel import Array
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
 from cgscore.paper.densities import density, edges, steps
-from cgscore.paper.figures import RIGHT, SCORES, WRONG
+from cgscore.paper.figures import RIGHT, SCORES, WRONG, legend_below, panels
+from cgscore.paper.found_curve import EXAMINED, auroc, found, found_at_count
 from cgscore.paper.noise import Index, wrong_labels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import table
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Shares of the examples that are examined: every per cent.
-EXAMINED = np.linspace(0, 1, 101)
-
 #: Scores of whole datasets, and of the examples that are trained on.
 WHOLE = ("cg", "partial")
 TRAINED = (*WHOLE, "forgetting", "el2n")
@@ -37,25 +34,6 @@ TOLD = (
     "The oracle examines wrong labels first; a random order finds as large a share of them as it "
     "examines. Ties count as in a random order."
 )
-
-
-def found(score: Array, wrong: NDArray[np.bool_], examined: Array = EXAMINED) -> Array:
-    """The share of wrong labels among the shares `examined`, highest scores first.
-
-    Of examples with the same score (forgetting events are few numbers) a part is examined at
-    random: the mean over their orders, which is a straight line.
-    """
-    _, group = np.unique(-score, return_inverse=True)
-    seen = np.cumsum(np.bincount(group)) / len(score)
-    hits = np.cumsum(np.bincount(group, weights=wrong)) / wrong.sum()
-    return np.asarray(np.interp(examined, np.append(0, seen), np.append(0, hits)))
-
-
-def auroc(score: Array, wrong: NDArray[np.bool_]) -> float:
-    """The chance that a wrong label has a higher score than a right one; a tie is half a chance."""
-    count = int(wrong.sum())
-    above = rankdata(score)[wrong].sum() - count * (count + 1) / 2
-    return float(above / (count * (len(wrong) - count)))
 
 
 @dataclass(frozen=True)
@@ -81,17 +59,7 @@ class Noisy:
         """All that is drawn or tabulated: curves, areas under ROC curves, densities of CG."""
         among = edges(self.scores["cg"])
         return {
-            "examples": len(self.wrong),
-            "wrong": int(self.wrong.sum()),
-            "scores": {
-                by: {
-                    "auroc": auroc(score, self.wrong),
-                    "found_among_as_many": self.hits(score),
-                    # four digits are finer than what is drawn
-                    "found": np.round(found(score, self.wrong), 4),
-                }
-                for by, score in self.scores.items()
-            },
+            **self.curves,
             "density": {
                 "from": among[0],
                 "to": among[-1],
@@ -100,9 +68,22 @@ class Noisy:
             },
         }
 
-    def hits(self, score: Array) -> float:
-        """The share of wrong labels found when as many are examined as are wrong."""
-        return float(found(score, self.wrong, np.array([self.wrong.mean()]))[0])
+    @property
+    def curves(self) -> dict[str, Any]:
+        """The same without densities."""
+        return {
+            "examples": len(self.wrong),
+            "wrong": int(self.wrong.sum()),
+            "scores": {
+                by: {
+                    "auroc": auroc(score, self.wrong),
+                    "found_among_as_many": found_at_count(score, self.wrong),
+                    # four digits are finer than what is drawn
+                    "found": np.round(found(score, self.wrong), 4),
+                }
+                for by, score in self.scores.items()
+            },
+        }
 
     def draw_density(self, axes: Axes) -> None:
         """Densities of CG for right and wrong labels, each of area 1 before clipping."""
@@ -110,7 +91,7 @@ class Noisy:
         among = edges(cg)
         for mine, colour, label in ((~self.wrong, RIGHT, "right"), (self.wrong, WRONG, "wrong")):
             steps(axes, density(cg[mine], among), among, colour, f"{label} labels")
-        axes.set_title(self.title, fontsize=9.5)
+        axes.set_title(self.title)
         axes.set_xlabel("CG-score")
         axes.set_ylabel("density")
 
@@ -122,7 +103,7 @@ class Noisy:
             label, colour = SCORES[by]
             y = 100 * found(score, self.wrong)
             axes.plot(100 * EXAMINED, y, styles.get(by, "-"), color=colour, label=label)
-        axes.set_title(self.title, fontsize=9.5)
+        axes.set_title(self.title)
         axes.set_xlabel("examined (% of examples)")
         axes.set_ylabel("wrong labels found (%)")
 
@@ -143,10 +124,12 @@ def whole(work: Work, plan: Plan, dataset: str, own: Index, rate: float) -> Nois
     return _noisy(plan, dataset, own, rate, {by: scores[by] for by in WHOLE})
 
 
-def trained_on(work: Work, plan: Plan, dataset: str, rate: float) -> Noisy:
+def trained_on(
+    work: Work, plan: Plan, dataset: str, rate: float, names: Sequence[str] = TRAINED
+) -> Noisy:
     """The examples that are trained on, with scores by training beside ours."""
     own = work(examples_cell(plan, dataset))["own"]
-    scores = {by: values(work, plan, dataset, by, rate) for by in TRAINED}
+    scores = {by: values(work, plan, dataset, by, rate) for by in names}
     return _noisy(plan, dataset, own, rate, scores)
 
 
@@ -158,24 +141,23 @@ def _noisy(plan: Plan, dataset: str, own: Index, rate: float, scores: dict[str, 
 def rows(shown: Iterable[Noisy]) -> str:
     """A table of what each score finds."""
     lines = [
-        [one.title, SCORES[by][0], auroc(score, one.wrong), one.hits(score)]
+        [one.title, SCORES[by][0], auroc(score, one.wrong), found_at_count(score, one.wrong)]
         for one in shown
         for by, score in one.scores.items()
     ]
     return table(["", "score", "AUROC", "found among as many as are wrong"], lines)
 
 
-def legend(figure: Figure, panels: Iterable[Axes]) -> None:
-    """One legend below all panels, each label once."""
-    known: dict[str, Any] = {}
-    for axes in panels:
-        handles, labels = axes.get_legend_handles_labels()
-        known |= dict(zip(labels, handles, strict=True))
-    figure.legend(
-        known.values(),
-        known.keys(),
-        loc="outside lower center",
-        ncols=len(known),
-        frameon=False,
-        fontsize=8,
+def draw_all(shown: Sequence[Noisy]) -> tuple[Figure, str]:
+    """A panel of curves for each, and what a caption says of them."""
+    figure, axes = panels(1, len(shown))
+    for panel, one in zip(axes[0], shown, strict=True):
+        one.draw_found(panel)
+    legend_below(figure, axes[0])
+    told = (
+        "Wrong labels found when the highest scores are examined first; all scores are of the same "
+        f"examples and labels. {TOLD}"
     )
+    if not any(one.title.startswith(SOURCES["cifar-100"].title) for one in shown):
+        told += " CIFAR-10 stands where the paper shows CIFAR-100."
+    return figure, told

@@ -88,8 +88,6 @@ def make(work: Work, plan: Plan) -> Result:
         *axes[0, 2].get_legend_handles_labels(),
         loc="outside lower right",
         ncols=4,
-        frameon=False,
-        fontsize=8,
     )
     total, flipped = len(wrong), int(wrong.sum())
     caption = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cgscore.paper import densities, detection
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES, load, missing
-from cgscore.paper.figures import panels
+from cgscore.paper.figures import legend_below, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Result
 
@@ -29,7 +29,7 @@ def make(work: Work, plan: Plan) -> Result:
             one.draw_density(axes)
         for axes, one in zip(line[2:], shown, strict=True):
             one.draw_found(axes)
-    detection.legend(figure, grid.ravel())
+    legend_below(figure, grid.ravel())
     instead = " CIFAR-10 stands in for the paper's CIFAR-100." if why else ""
     caption = (
         "Left: density of the CG-score for right and wrong labels. Right: wrong labels found when "

@@ -9,9 +9,9 @@ from scipy.stats import spearmanr
 
 from cgscore.paper.cells import Work
 from cgscore.paper.datasets import SOURCES
-from cgscore.paper.figures import heat_colour, panels
+from cgscore.paper.figures import heat_colour, legend_below, panels
 from cgscore.paper.plans import Plan
-from cgscore.paper.pruning_curves import here, legend_below
+from cgscore.paper.pruning_curves import here
 from cgscore.paper.results import Result, table
 from cgscore.paper.scored import subset_cell
 from cgscore.paper.trained import along_cell, examples_cell, values

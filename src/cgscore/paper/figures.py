@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,14 +67,10 @@ def panels(
     rows: int, columns: int, *, width: float = 3.2, height: float = 2.6
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
     """A figure of (rows, columns) panels, each of so many inches; panels come as an array."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise OptionError('Figures need matplotlib. Run: pip install "cgscore[paper]"') from error
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
-        return figure, np.asarray(figure.subplots(rows, columns, squeeze=False))
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    return figure, np.asarray(figure.subplots(rows, columns, squeeze=False))
 
 
 def heat_colour(level: int, count: int) -> tuple[float, ...]:
@@ -94,12 +91,30 @@ def curve(
     axes.fill_between(x, means - spread, means + spread, color=colour, alpha=0.15, linewidth=0)
 
 
+def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 7) -> None:
+    """One legend under all panels: every line of them once."""
+    lines: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        lines |= dict(zip(labels, handles, strict=True))
+    figure.legend(
+        lines.values(), lines.keys(), loc="outside lower center", ncols=min(columns, len(lines))
+    )
+
+
+def style() -> AbstractContextManager[Any]:
+    """How figures look that are made inside."""
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise OptionError('Figures need matplotlib. Run: pip install "cgscore[paper]"') from error
+    return mpl.rc_context(_STYLE)
+
+
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write PATH.png and PATH.svg, the same bytes for the same figure."""
-    import matplotlib as mpl
-
     written = []
-    with mpl.rc_context(_STYLE):
+    with style():
         for kind, told in (("png", {"Software": None}), ("svg", {"Date": None})):
             held = io.BytesIO()
             figure.savefig(held, format=kind, metadata=told, dpi=150)

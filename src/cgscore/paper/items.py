@@ -13,6 +13,7 @@ from typing import Any
 from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
 from cgscore.paper.cells import Work
+from cgscore.paper.figures import style
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Written
 
@@ -48,7 +49,8 @@ def do(name: str, work: Work, plan: Plan, folder: Path) -> Written:
     """Make one item and write it to a folder."""
     item, start = module(name), time.perf_counter()
     own = replace(work, used={})
-    result = item.make(own, plan)
+    with style():
+        result = item.make(own, plan)
     done = Written(name, item.TITLE, result, sum(own.used.values()))
     if not own.used:
         done = replace(done, seconds=time.perf_counter() - start)

@@ -28,6 +28,8 @@ class Plan:
         Whether networks see images of half the width and height.
     repeats : int
         Trainings for every point of a figure.
+    appendix_repeats : int
+        The same in the appendices, and beyond the paper.
     kept : tuple of float
         Shares of the data that pruning keeps.
     offsets : tuple of int
@@ -45,6 +47,7 @@ class Plan:
     examples: int | None
     halved: bool
     repeats: int
+    appendix_repeats: int
     kept: tuple[float, ...]
     offsets: tuple[int, ...]
     group: int
@@ -109,6 +112,7 @@ PLANS = {
         examples=8_000,
         halved=True,
         repeats=2,
+        appendix_repeats=1,
         kept=(0.6, 0.3),
         offsets=tuple(range(0, 51, 5)),
         group=50,
@@ -123,6 +127,7 @@ PLANS = {
         examples=None,
         halved=False,
         repeats=5,
+        appendix_repeats=5,
         kept=(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1),
         offsets=tuple(range(0, 51, 5)),
         group=125,

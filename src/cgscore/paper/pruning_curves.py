@@ -6,7 +6,6 @@ An experiment is a dataset, a network and some scores. Its trainings are cells o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from cgscore.paper.cells import Cell, Work
 from cgscore.paper.datasets import SOURCES, missing
-from cgscore.paper.figures import SCORES, curve, panels
+from cgscore.paper.figures import SCORES, curve, legend_below, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import table
 from cgscore.paper.scored import subset_cell
@@ -232,7 +231,7 @@ def draw(found: Mapping[str, Curves]) -> Figure:
     """A figure with a row for each order and a column, under its title, for each experiment."""
     figure, axes = panels(len(ORDERS), len(found))
     for column, (title, curves) in enumerate(found.items()):
-        axes[0, column].set_title(title, fontsize=9.5)
+        axes[0, column].set_title(title)
         for row, order in enumerate(ORDERS):
             panel = axes[row, column]
             label, grey = SCORES["full"]
@@ -245,25 +244,8 @@ def draw(found: Mapping[str, Curves]) -> Figure:
                 panel.set_xlabel("examples removed (%)")
             if column == 0:
                 panel.set_ylabel(f"test accuracy,\n{ORDERS[order]}")
-    legend_below(figure, axes[0].tolist())
+    legend_below(figure, axes[0])
     return figure
-
-
-def legend_below(figure: Figure, axes: Sequence[Any]) -> None:
-    """One legend under all panels, every line of `axes` once, in as few rows as fit."""
-    lines: dict[str, Any] = {}
-    for panel in axes:
-        lines |= dict(zip(*panel.get_legend_handles_labels()[::-1], strict=True))
-    needed = sum(0.5 + 0.062 * len(label) for label in lines)  # inches at this size of letters
-    rows = math.ceil(needed / figure.get_figwidth())
-    figure.legend(
-        list(lines.values()),
-        list(lines),
-        loc="outside lower center",
-        ncols=math.ceil(len(lines) / rows),
-        frameon=False,
-        fontsize=8,
-    )
 
 
 def explained(plan: Plan, found: Sequence[Curves]) -> str:

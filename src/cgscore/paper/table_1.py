@@ -221,7 +221,7 @@ def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
             )
         axes.set_ylabel(f"rank correlation, {SOURCES[name].title}")
         axes.set_ylim(-0.75, 0.75)
-        axes.legend(loc="lower left", frameon=False, fontsize=8)
+        axes.legend(loc="lower left")
     for axes, (name, ways) in zip(grid[0, len(datasets) :], depends.items(), strict=True):
         for (way, of), colour in zip(ways.items(), _COLOURS, strict=True):
             for by, style, size in (("cg", "o-", 5), ("partial", "s:", 4)):
@@ -234,7 +234,7 @@ def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
         axes.set_xticks(RATIOS, [f"1:{ratio}" for ratio in RATIOS])
         axes.set_xlabel("of a class : others drawn")
         axes.set_ylabel(f"correlation with 1 - C-score, {SOURCES[name].title}")
-        axes.legend(loc="best", frameon=False, fontsize=8)
+        axes.legend(loc="best")
     caption = (
         "Rank correlations as in the table: the paper's, those of all examples (with published "
         "C-scores), and those of the examples that networks are trained on. Last: the correlation "

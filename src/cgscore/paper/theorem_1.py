@@ -182,11 +182,9 @@ def make(work: Work, plan: Plan) -> Result:
             label=ends.get(group),
         )
     axes[0, 2].set(xlabel="step", ylabel="kernel velocity", yscale="log")
-    axes[0, 2].legend(frameon=False, fontsize=8, loc="upper right")
+    axes[0, 2].legend(loc="upper right")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower left", ncols=len(labels), frameon=False, fontsize=8
-    )
+    figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
     caption = (
         "Beyond the paper's figures. Left and middle: a network of two layers and width "
         f"{WIDTH:,} in {STEPS:,} steps of gradient descent on {n:,} {SOURCES[DATASET].title} "
