@@ -101,17 +101,19 @@ def test_estimator_comes_close(
         *appendix_a.PAPER["pearson"],
     ]
     assert found.numbers["examples"] == 300
-    curves = found.numbers["own_draws"]
+    curves = found.numbers["correlations"]
     assert all(len(curves[kind][str(ratio)]) == 6 for kind in curves for ratio in RATIOS)
     last = [curves["spearman"][str(ratio)][-1] for ratio in RATIOS]
     assert last == sorted(last)
     assert 0.9 < last[-1] < 1
     assert last[-1] > curves["spearman"]["4"][0]  # runs help
-    shared = found.numbers["shared_draws"]
-    assert shared["spearman"] == pytest.approx(last, abs=0.05)
-    plain = found.numbers["pixels"]["shared_draws"]["as they are"]
+    few = found.numbers["after_few_runs"]
+    ours, alone, plain = (few[f"{how}"] for how in list(few)[1:])
+    assert few["runs"] == 2
+    assert ours["spearman"] == [curves["spearman"][str(ratio)][1] for ratio in RATIOS]
+    assert alone["spearman"] == pytest.approx(ours["spearman"], abs=0.08)
     assert len(plain["pearson"]) == 4
-    assert plain != found.numbers["pixels"]["shared_draws"]["standardised"]
+    assert plain != ours
     runs = {name: one["runs"] for name, one in found.numbers["recommended_runs"].items()}
     assert runs == {"fashion-mnist": 2, "cifar-10": 2, "cifar-100": 13}
 
