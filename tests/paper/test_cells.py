@@ -159,7 +159,6 @@ def test_names_depend_on_what_is_asked_for(plan: Plan, monkeypatch: pytest.Monke
         subset_cell(Plan.named("paper"), "cifar-10", 0.2),
         Cell("trained.examples", cell.options),
         *shared_runs(plan, "cifar-10"),
-        *shared_runs(plan, "cifar-10", standardised=False),
     ]
     names = [cell.name, *(one.name for one in others)]
     assert len(set(names)) == len(names)

@@ -186,7 +186,8 @@ def _read(path: Path, arrays: Path) -> Found | None:
         told = json.loads(path.read_text())
         value = dict(told["value"])
         if told["arrays"]:
-            with np.load(arrays, allow_pickle=False) as kept:
+            # np.load leaves a file open that is no archive
+            with arrays.open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 value |= {name: kept[name] for name in told["arrays"]}
         return Found(value, float(told["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):

@@ -30,19 +30,16 @@ def column(name: str, rate: float, ratio: int) -> str:
 def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int) -> dict[str, Any]:
     """One run of the paper's estimator for a whole dataset.
 
-    Every rate of wrong labels at the paper's ratio; right labels at its other ratios, too. Inputs
-    other than those of the paper are there for comparison: right labels, at the ratio 1 only.
+    Every rate of wrong labels at the paper's ratio; right labels at its other ratios, too.
     """
     images = load(work.data, dataset)
-    usual = standardised == SOURCES[dataset].standardised
-    ratios = SOURCES[dataset].ratios if usual else (1,)
-    n, k, most = len(images), len(images.names), max(ratios)
-    sizes = {ratio: sample_size(n, k, ratio) for ratio in ratios}
+    n, k, most = len(images), len(images.names), SOURCES[dataset].ratio
+    sizes = {ratio: sample_size(n, k, ratio) for ratio in SOURCES[dataset].ratios}
     rows = unit_rows(images.rows(standardised))
     drawn = draw(images.own, list(sizes.values()), np.random.default_rng([seed, run]))
     made = SharedDraw.make(rows, drawn, work.progress)
     found: dict[str, Any] = {}
-    for rate in RATES if usual else RATES[:1]:
+    for rate in RATES:
         given = wrong_labels(images.own, rate, seed)
         for ratio in sizes if rate == 0 else (most,):
             terms = made.score(given, sizes[ratio], work.progress)
@@ -50,9 +47,9 @@ def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int
     return found
 
 
-def shared_runs(plan: Plan, dataset: str, standardised: bool | None = None) -> list[Cell]:
+def shared_runs(plan: Plan, dataset: str) -> list[Cell]:
     """The cells of the estimator for a whole dataset."""
-    how = SOURCES[dataset].standardised if standardised is None else standardised
+    how = SOURCES[dataset].standardised
     told = {"dataset": dataset, "standardised": how, "seed": plan.seed}
     return [Cell("scored.shared_run", {**told, "run": run}, alone=True) for run in range(plan.runs)]
 
