@@ -190,8 +190,8 @@ def make(work: Work, plan: Plan) -> Result:
             "grows with the cube of the number of examples, that of training in proportion: the "
             "fewer examples, the cheaper are CG-scores beside training. CRAIG is a training on "
             f"{100 * KEPT:.0f} % of the examples; epochs between its choices: "
-            f"{plan.scoring(there[0]).reselect_every}. Of the paper's estimator the check of a sample "
-            "against exact scores, which `cgscore.score` adds, is not counted.",
+            f"{plan.scoring(there[0]).reselect_every}. Of the paper's estimator the check of a "
+            "sample against exact scores, which `cgscore.score` adds, is not counted.",
             *(_table(name, seconds[name], sizes[name]["examples"]) for name in there),
             _whole(full, sizes),
         ]
