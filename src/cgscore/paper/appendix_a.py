@@ -29,6 +29,7 @@ TITLE = "Appendix A: the estimator against the exact score"
 DATASET = "cifar-10"
 PER_CLASS, RUNS, FEW = 1000, 20, 2
 KINDS = ("spearman", "pearson")
+PARTS = ("first_term", "partial", "third_term")
 
 #: The paper's after 20 runs, for ratios 1 to 4.
 PAPER = {"spearman": (0.829, 0.914, 0.953, 0.973), "pearson": (0.796, 0.898, 0.943, 0.967)}
@@ -86,20 +87,41 @@ def own_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
 
 
 def shared_draws(work: Work, standardised: bool, runs: int, seed: int) -> dict[str, Any]:
-    """The same where the classes of a run share a draw (`SharedDraw`), for all ratios."""
+    """The same where the classes of a run share a draw (`SharedDraw`), for all ratios.
+
+    Beside it ``terms``: the rank correlation of the mean score with the mean of each of its terms.
+    """
     X, own = small(work, standardised, seed)
     true = work(exact_cell(standardised, seed))["cg"]
     n, k, rows = len(X), int(own.max()) + 1, unit_rows(X)
     sizes = [sample_size(n, k, ratio) for ratio in RATIOS]
-    total, found = np.zeros((len(RATIOS), n)), [_Correlations(true) for _ in RATIOS]
+    total, found = np.zeros((len(RATIOS), len(PARTS), n)), [_Correlations(true) for _ in RATIOS]
+    by_term = np.zeros((len(RATIOS), len(PARTS), runs))
     for run in range(runs):
         drawn = draw(own, sizes, np.random.default_rng([seed, run]))
         made = SharedDraw.make(rows, drawn, work.progress)
         for place, size in enumerate(sizes):
             terms = made.score(own, size, work.progress)
-            total[place] += terms["first_term"] + terms["partial"] + terms["third_term"]
-            found[place].add(total[place])
-    return {kind: np.array([one.value[kind] for one in found]) for kind in KINDS}
+            total[place] += [terms[name] for name in PARTS]
+            cg = total[place].sum(axis=0)
+            found[place].add(cg)
+            by_term[place, :, run] = [rank_correlation(one, cg) for one in total[place]]
+    return {
+        "terms": by_term,
+        **{kind: np.array([one.value[kind] for one in found]) for kind in KINDS},
+    }
+
+
+def shared_cells(plan: Plan) -> list[Cell]:
+    """The cells of `shared_draws`: channels standardised, and as they are."""
+    return [
+        Cell(
+            "appendix_a.shared_draws",
+            {"standardised": how, "runs": runs, "seed": plan.seed},
+            alone=True,
+        )
+        for how, runs in ((True, RUNS), (False, FEW))
+    ]
 
 
 class _Correlations:
@@ -118,19 +140,11 @@ class _Correlations:
 def make(work: Work, plan: Plan) -> Result:
     """The figure, what draws that classes share and raw pixels change, and the number of runs."""
     exacts = work.all([exact_cell(how, plan.seed) for how in (True, False)], "exact scores")
-    shared = [
-        Cell(
-            "appendix_a.shared_draws",
-            {"standardised": how, "runs": runs, "seed": plan.seed},
-            alone=True,
-        )
-        for how, runs in ((True, RUNS), (False, FEW))
-    ]
     own = [
         Cell("appendix_a.own_draws", {"ratio": one, "runs": FEW, "seed": plan.seed}, alone=True)
         for one in RATIOS
     ]
-    ours, plain, *alone = work.all([*shared, *own], "estimates")
+    ours, plain, *alone = work.all([*shared_cells(plan), *own], "estimates")
     curves = {
         kind: {str(ratio): ours[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
         for kind in KINDS
