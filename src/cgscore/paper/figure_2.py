@@ -42,6 +42,13 @@ def make(work: Work, plan: Plan) -> Result:
             )
         if name != "fashion-mnist" and "c_score" not in curves.experiment.scores:
             not_run.append(f"C-score of {title}: there are no published ones in cscores/")
+    if plan.prune_training is not None:
+        text.append(
+            "Which end to keep depends on how much is left: with few examples and short trainings "
+            "the easy ones serve better, with many the hard ones (Sorscher et al., 2022). A desk "
+            "is on the first side, the paper with 50,000 examples and 200 epochs on the second, so "
+            "that this figure does not repeat the paper's order of scores."
+        )
     caption = (
         "Pruning with the lowest scores removed first (above) and the highest (below). "
         f"{explained(plan, list(found.values()))} {plan.told}"

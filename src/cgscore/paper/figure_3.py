@@ -29,7 +29,7 @@ def make(work: Work, plan: Plan) -> Result:
             one.draw_density(axes)
         for axes, one in zip(line[2:], shown, strict=True):
             one.draw_found(axes)
-    legend_below(figure, grid.ravel())
+    legend_below(figure, grid.ravel(), columns=8)
     instead = " CIFAR-10 stands in for the paper's CIFAR-100." if why else ""
     caption = (
         "Left: density of the CG-score for right and wrong labels. Right: wrong labels found when "
