@@ -88,7 +88,7 @@ def _draw(found: dict[str, Any]) -> Any:
         panel.set_xlabel("epoch")
         panel.set_ylabel(label)
         panel.xaxis.get_major_locator().set_params(integer=True)
-    legend_below(figure, [axes[0, 0]])
+    legend_below(figure, [axes[0, 0]], columns=10)
     return figure
 
 

@@ -16,7 +16,8 @@ from cgscore.paper.figures import SCORES, panels
 from cgscore.paper.plans import Plan
 from cgscore.paper.results import Compared, Result, table
 from cgscore.paper.scored import estimated, shared_runs, subset_cell
-from cgscore.paper.trained import values
+from cgscore.paper.trained import along_cell, values
+from cgscore.training.forgetting import forgetting
 
 TITLE = "Table 1: rank correlations with scores that need training"
 
@@ -127,9 +128,13 @@ def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str,
     """The examples that are trained on, with every other score."""
     scores = work(subset_cell(plan, name))
     others = {by: values(work, plan, name, by) for by in OTHERS if published or by != "c_score"}
+    along = work(along_cell(plan, name))
     found: dict[str, Any] = {
         "examples": len(scores["cg"]),
-        "forgetting_and_el2n": _spearman(others["forgetting"], others["el2n"]),
+        "cg_and_forgetting_of_one_training": {
+            counted: _spearman(scores["cg"], forgetting(along["correct"], never_learned=counted))
+            for counted in ("zero", "last")
+        },
     }
     for ours in OURS:
         found[ours] = {by: _spearman(scores[ours], other) for by, other in others.items()}
@@ -202,13 +207,13 @@ def _compared(plan: Plan, name: str, found: dict[str, Any]) -> list[Compared]:
             if by not in part[ours]:
                 continue
             what = f"{SOURCES[name].title}: {SCORES[ours][0]} and {SCORES[by][0]}"
-            cause = _cause(ours, by, plan, found["trained_on"]["forgetting_and_el2n"])
+            cause = _cause(ours, by, plan, found["trained_on"])
             compared.append(Compared(what, PAPER[name][ours][by], part[ours][by], cause))
     return compared
 
 
-def _cause(ours: str, by: str, plan: Plan, together: float) -> str:
-    """Why a number may be apart; `together` is the correlation of forgetting with EL2N."""
+def _cause(ours: str, by: str, plan: Plan, part: dict[str, Any]) -> str:
+    """Why a number may be apart."""
     if ours == "cg_prime":
         return (
             "CG' is high for what is learned fast, so that a negative sign is expected against "
@@ -222,9 +227,11 @@ def _cause(ours: str, by: str, plan: Plan, together: float) -> str:
         )
     cause = f"{SCORES[by][0]} is of our own trainings. {plan.told}"
     if by == "forgetting":
+        one = part["cg_and_forgetting_of_one_training"]
         cause += (
-            " What is never right counts as never forgotten, which few epochs make frequent: on "
-            f"these examples forgetting and EL2N have a correlation of {together:.3f}."
+            " What is never right counts as never forgotten, which few epochs make frequent: in "
+            f"one training CG and forgetting have a correlation of {one['zero']:.3f}, and of "
+            f"{one['last']:.3f} if what is never right counts as forgotten most."
         )
     return cause[0].upper() + cause[1:]
 
