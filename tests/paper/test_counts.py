@@ -69,7 +69,7 @@ def test_appendix_b(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
     assert all(one.cause for one in compared if one.what.startswith("CIFAR-10"))
     for name, windows in numbers["windows"].items():
         assert windows["examples"] == 200
-        assert np.shape(windows["accuracy"]) == (2, plan.repeats), name
+        assert np.shape(windows["accuracy"]) == (2, plan.appendix_repeats), name
         # both halves together hold every example once, a fifth of them wrong
         assert np.mean(windows["wrong"]) == pytest.approx(0.2)
         assert windows["wrong"][0] < windows["wrong"][1]

@@ -214,6 +214,7 @@ def test_a_mosaic_keeps_every_image() -> None:
     assert (made != 255).sum() == X.size
 
 
+@pytest.mark.slow
 def test_other_datasets_are_taken_where_they_are(
     work: Work, plan: Plan, data: Path, tmp_path: Path
 ) -> None:

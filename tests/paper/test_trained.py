@@ -26,7 +26,7 @@ def test_every_score_has_a_value_for_every_example(work: Work, plan: Plan, by: s
     assert len(np.unique(found)) > 1
 
 
-@pytest.mark.parametrize("net", ["resnet", "densenet", "vit"])
+@pytest.mark.parametrize("net", ["resnet", "vit", pytest.param("densenet", marks=pytest.mark.slow)])
 def test_networks_learn(work: Work, plan: Plan, net: str) -> None:
     cells = accuracy_cells(plan, "cifar-10", "full", net=net)
     found = [one["accuracy"] for one in work.all(cells)]
