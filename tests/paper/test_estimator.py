@@ -54,6 +54,18 @@ def test_each_class_has_the_exact_scores_of_its_problem(
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-5 * np.abs(theirs).max())
 
 
+def test_a_ridge_is_that_of_exact_scores(points: tuple[Any, Any], drawn: Any) -> None:
+    X, own = points
+    found = SharedDraw.make(unit_rows(X), drawn, Silent(), ridge=0.1).score(own, 120, Silent())
+    problem = np.union1d(drawn, np.flatnonzero(own == 1))
+    mine = own[problem] == 1
+    exact = cgscore.score(X[problem], mine, method="exact", ridge=0.1, progress=False)
+    table = exact.table.assign(cg_prime=exact.extra("cg_prime", data=X[problem])["cg_prime"])
+    for name in TERMS:
+        ours, theirs = found[name][problem[mine]], table[name].to_numpy()[mine]
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-5 * np.abs(theirs).max())
+
+
 def test_every_example_is_scored(points: tuple[Any, Any], made: SharedDraw) -> None:
     found = made.score(points[1], 120, Silent())
     assert set(found) == set(TERMS)

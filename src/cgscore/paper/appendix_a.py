@@ -45,14 +45,18 @@ _CAUSE = (
 )
 
 
+def positions(own: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+    """As many examples of every class."""
+    rng, counts = np.random.default_rng(seed), np.bincount(own)
+    count = min(PER_CLASS, int(counts.min()))
+    some = [rng.choice(np.flatnonzero(own == c), count, replace=False) for c in range(len(counts))]
+    return np.sort(np.concatenate(some))
+
+
 def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Rows and classes of as many images of every class; channels by all training images."""
     images = load(work.data, DATASET)
-    rng = np.random.default_rng(seed)
-    count = min(PER_CLASS, int(np.bincount(images.own).min()))
-    classes = range(len(images.names))
-    some = [rng.choice(np.flatnonzero(images.own == c), count, replace=False) for c in classes]
-    rows = np.sort(np.concatenate(some))
+    rows = positions(images.own, seed)
     return images.rows(standardised)[rows], images.own[rows]
 
 

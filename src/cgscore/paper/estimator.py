@@ -68,6 +68,8 @@ class SharedDraw:
         As above, in that order.
     inverse : (m, m) array
         ``L^-1``, lower.
+    ridge : float
+        On the diagonal of the kernel matrix; the paper's is 0.
     """
 
     rows: UnitRows
@@ -75,9 +77,12 @@ class SharedDraw:
     order: Index
     T: Single
     inverse: Single
+    ridge: float
 
     @classmethod
-    def make(cls, rows: UnitRows, drawn: Index, progress: Progress) -> SharedDraw:
+    def make(
+        cls, rows: UnitRows, drawn: Index, progress: Progress, ridge: float = 0.0
+    ) -> SharedDraw:
         """Factor the examples drawn, and bring all others into their terms."""
         n, m = len(rows), len(drawn)
         order = np.concatenate([drawn, np.setdiff1d(np.arange(n), drawn)])
@@ -90,7 +95,7 @@ class SharedDraw:
                 part = inner[start : start + _BLOCK]
                 gram_block(part, inner, out=H[start : start + len(part)])
                 advance(len(part))
-            np.fill_diagonal(H, 0.5)
+            np.fill_diagonal(H, 0.5 + ridge)
             for start in range(m, n, _BLOCK):
                 some = order[start : start + _BLOCK]
                 gram_block(
@@ -112,7 +117,7 @@ class SharedDraw:
             inverse, info = lapack.strtri(L, lower=1, overwrite_c=1)
             _settled(info, order)
             advance(m**3 / 3)
-        return cls(rows, single, order, T, inverse)
+        return cls(rows, single, order, T, inverse, ridge)
 
     def score(self, own: Index, size: int, progress: Progress) -> dict[str, Array]:
         """The terms of every example under labels `own`, with the first `size` of those drawn."""
@@ -143,6 +148,7 @@ class SharedDraw:
         H: Any = gram_block(few, few, precise=(precise, precise))
         np.fill_diagonal(H, 0.5)
         beside = H.sum(axis=1, dtype=np.float64)  # H times labels, all of them 1
+        H[np.diag_indices_from(H)] += self.ridge
         H -= V @ V.T
         Q = _inverse(_factor(H.astype(np.float64, order="F"), names), names)
         rows = inverse.T[inside]  # columns of the inverse, which is in Fortran's order
@@ -158,7 +164,9 @@ class SharedDraw:
         )
         L = self.T[:size, :size]
         seen = L.T @ y
-        product = np.concatenate([L[inside] @ (seen + V.sum(axis=0)), V @ seen + beside])
+        product = np.concatenate(
+            [L[inside] @ (seen + V.sum(axis=0)) - self.ridge, V @ seen + beside]
+        )
         alone = alpha - d
         terms = (alone**2 / d, 2 * alone, d, 2 * product - 0.5)
         return np.concatenate([inside, outside]), terms
