@@ -215,22 +215,18 @@ def _windows(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
 
 
 def _window_table(plan: Plan, windows: Mapping[str, Any]) -> str:
-    head = ["offset", *(f"{SOURCES[name].title}, {one}" for name in windows for one in _COLUMNS)]
-    rows = [
-        [
-            f"{offset} %",
-            *(
-                value
-                for found in windows.values()
-                for value in (
-                    float(np.mean(found["accuracy"][i])),
-                    float(np.std(found["accuracy"][i])),
-                    found["wrong"][i],
-                )
-            ),
-        ]
-        for i, offset in enumerate(plan.offsets)
-    ]
+    shown = [one for one in _COLUMNS if one != "deviation" or plan.appendix_repeats > 1]
+    head = ["offset", *(f"{SOURCES[name].title}, {one}" for name in windows for one in shown)]
+    rows: list[list[Any]] = []
+    for i, offset in enumerate(plan.offsets):
+        rows.append([f"{offset} %"])
+        for found in windows.values():
+            told = {
+                "accuracy": float(np.mean(found["accuracy"][i])),
+                "deviation": float(np.std(found["accuracy"][i])),
+                "wrong labels": found["wrong"][i],
+            }
+            rows[-1] += [told[one] for one in shown]
     return table(head, rows)
 
 
