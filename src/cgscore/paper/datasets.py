@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,7 @@ def missing(folder: Path, name: str) -> str | None:
     return None if place.is_dir() else f"there is no {source.title} in {source.folder}/ of the data"
 
 
+@functools.lru_cache(maxsize=4)  # decoding takes ten seconds, and many items want the same
 def load(folder: Path, name: str, split: str = "train") -> Images:
     """A part of a dataset, in its own order."""
     source = SOURCES[name]
