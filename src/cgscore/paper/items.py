@@ -96,6 +96,7 @@ goes on where it was.
 - {plan.told}
 - CIFAR-10 stands in where the paper shows CIFAR-100. CIFAR-100, MNIST and ImageNet are read
   where they are found; what is not found says "not run".
+- Seconds are those of the wall clock, on two cores that also did other work.
 - Wrong labels: an exact count, the same share of every class, spread evenly over the others.
 - {count} numbers of the paper stand beside ours; {apart} of them are more than 0.03 apart, each
   with the cause. Of trainings the paper prints curves and no numbers.
