@@ -222,10 +222,10 @@ def _pruning_figure(found: Mapping[str, Any], plan: Plan) -> Figure:
             axes.axhline(full, linestyle=":", color=colour, label=label)
             for by, points in scores.items():
                 if by != "full":
-                    x = [100 * float(share) for share in points]
-                    curve(axes, x, list(points.values()), by)
+                    x = [100.0, *(100 * float(share) for share in points)]
+                    curve(axes, x, [scores["full"]["1"], *points.values()], by)
             axes.set_title(f"{SOURCES[name].title}\n{_SHOWN[panel]}")
             axes.set(xlabel="examples kept (%)", ylabel="test accuracy")
-            axes.set_xticks([100 * share for share in plan.kept[::2]])
+            axes.set_xticks([100, *(100 * share for share in plan.kept[::2])])
     legend_below(figure, grid.ravel(), columns=4)
     return figure
