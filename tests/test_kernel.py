@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,11 @@ from hypothesis.extra.numpy import arrays
 
 import cgscore
 from cgscore.errors import DataError
-from cgscore.kernel import gram_block, unit_rows
+from cgscore.execution.progress import Silent
+from cgscore.kernel import UnitRows, gram_block, unit_rows
+from cgscore.solvers.exact import factorise
+from cgscore.solvers.plan import plan
+from cgscore.solvers.storage import InMemory
 
 
 def plain(X: Any, Z: Any) -> Any:
@@ -124,3 +129,32 @@ def test_unusable_inputs_are_named(X: Any, message: str) -> None:
 def test_columns_must_agree() -> None:
     with pytest.raises(DataError, match=r"Z has 3 columns.* have 2"):
         cgscore.gram(np.ones((2, 2)), np.ones((2, 3)))
+
+
+def off_alignment(array: Any, offset: int = 5) -> Any:
+    """A copy whose numbers lie some bytes beside their natural addresses, as after a network."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64 + offset
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[:] = array
+    return copy
+
+
+@pytest.mark.parametrize("n", [33, 70, 101, 150, 203, 333, 450, 601, 777, 901])
+def test_rows_from_a_network_give_the_same_bits(n: int) -> None:
+    """At odd addresses numpy would use another routine, which rounds differently."""
+    rows = unit_rows(np.random.default_rng(n).standard_normal((n, 13)))
+    parts = [off_alignment(part) for part in (rows.centred, rows.centre, rows.squares)]
+    assert not parts[0].flags.aligned
+    beside = UnitRows(*parts)
+    assert np.array_equal(gram_block(beside, beside), gram_block(rows, rows))
+    frames: list[Any] = []
+    sent = pickle.dumps(rows, protocol=5, buffer_callback=frames.append)
+    back = pickle.loads(sent, buffers=[off_alignment(np.frombuffer(f, np.uint8)) for f in frames])
+    assert np.array_equal(gram_block(back, back), gram_block(rows, rows))
+    d = [
+        factorise(one, 0.0, InMemory(plan(n)), Silent()).inverse_diagonal(Silent())
+        for one in (rows, beside, back)
+    ]
+    assert np.array_equal(d[0], d[1])
+    assert np.array_equal(d[0], d[2])

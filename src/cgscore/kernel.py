@@ -47,9 +47,19 @@ _CHUNK = 1 << 20  # numbers handled at once when rows are scaled or pairs recomp
 _BLOCK = 512  # side of the blocks that `gram` computes, small enough for the cache
 
 
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy of it, at an address that is a multiple of its numbers' size.
+
+    Arrays that come through a network lie anywhere. Of those numpy copies each operand of a
+    product, so that ``A @ A.T`` is no longer seen to be symmetric and is rounded differently, and
+    BLAS itself may not be given them.
+    """
+    return np.require(array, requirements="A")
+
+
 @dataclass(frozen=True)
 class UnitRows:
-    """Inputs on the unit sphere, stored relative to a centre.
+    """Inputs on the unit sphere, stored relative to a centre; aligned, wherever they come from.
 
     Attributes
     ----------
@@ -64,6 +74,13 @@ class UnitRows:
     centred: Array
     centre: Array
     squares: Array
+
+    def __post_init__(self) -> None:
+        for name in ("centred", "centre", "squares"):
+            object.__setattr__(self, name, aligned(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # through the above, which pickle alone would skip
+        return UnitRows, (self.centred, self.centre, self.squares)
 
     def __len__(self) -> int:
         return len(self.centred)

@@ -182,8 +182,10 @@ def test_iterative_on_a_cluster(
     two = cgscore.score(*data, method="iterative", client=client)
     assert two.meta["storage"] == "cluster"
     exact = cgscore.score(*data, method="exact")
-    both = [s.table["cg"].rank() for s in (two, exact)]
-    assert both[0].corr(both[1]) > 0.999
+    here = cgscore.score(*data, method="iterative")
+    for other_way in (exact, here):  # not the same bits: H is kept and summed differently here
+        both = [s.table["cg"].rank() for s in (two, other_way)]
+        assert both[0].corr(both[1]) > 0.999
     first = processes.add()
     killed: list[int] = []
 

@@ -182,9 +182,9 @@ def test_float32_says_what_it_costs(limit: int | None) -> None:
 def test_float32_is_refused_or_doubted_where_it_is_not_enough() -> None:
     X, y = data()
     X[700] = X[30] + 3e-5 * X[31]
-    with pytest.warns(cgscore.CGScoreWarning, match="float32 cost up to"):
+    with pytest.warns(cgscore.CGScoreWarning, match="float32 can cost up to"):
         rough = cgscore.score(X, y, dtype="float32")
-    assert rough.meta["loss"]["d_weakest"] > 0.01
+    assert rough.meta["loss"]["d_weakest"] < rough.meta["loss"]["d_bound"] < 1
     X[700] = X[30] + 1e-6 * X[31]
     with pytest.raises(cgscore.CGScoreError, match=r"row 700 .* row 30 .*Or use float64"):
         cgscore.score(X, y, dtype="float32")
@@ -250,7 +250,8 @@ def test_a_factor_on_disk_serves_threads_one_after_the_other() -> None:
 def test_the_loss_of_each_labelling_is_its_own() -> None:
     X, y = data()
     factor = cgscore.factor(X, dtype="float32")
-    first, second = factor.score(y).meta["loss"], factor.score(np.roll(y, 1)).meta["loss"]
+    other = (X[:, 0] > 0).astype(int)  # not y with its classes renamed, whose loss is the same
+    first, second = factor.score(y).meta["loss"], factor.score(other).meta["loss"]
     assert first["d_largest"] == second["d_largest"]
     assert first["alpha_before_refinement"] != second["alpha_before_refinement"]
     with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ def test_weighted_steps_are_those_of_the_formulas() -> None:
 def test_craig_chooses_by_the_network_as_it_is(tmp_path: Path) -> None:
     X, y = images(60)
     seen: list[list[int]] = []
+    probabilities: list[Any] = []
 
     @dataclass(frozen=True)
     class Watched(Craig):
@@ -77,18 +79,16 @@ def test_craig_chooses_by_the_network_as_it_is(tmp_path: Path) -> None:
             assert chosen.positions.tolist() == by_hand.positions.tolist()
             assert chosen.weights.sum() == 60
             seen.append([epoch, *chosen.positions])
+            probabilities.append(found.probability)
             return chosen
 
     settings = Settings(epochs=6, learning_rate=0.1, batch_size=8, augment=False)
-    found = train(
-        network(), X, y, settings=settings, select=Watched(0.2, every=2), X_test=X, y_test=y
-    )
+    found = train(network(), X, y, settings=settings, select=Watched(0.2, every=2))
     assert [one[0] for one in seen] == [0, 2, 4]
     assert {len(one) for one in seen} == {1 + 12}
-    assert seen[0][1:] != seen[1][1:]
+    for one, other in itertools.pairwise(probabilities):  # the network has moved in between
+        assert not np.array_equal(one, other)
     assert found.steps == 6 * 8  # as with all examples
-    assert found.accuracy is not None
-    assert found.accuracy[-1] > 0.8
 
 
 def test_an_interrupted_run_ends_with_the_same_bits(

@@ -1,9 +1,20 @@
-"""BLAS threads: one per caller while callers themselves run in parallel."""
+"""How many threads BLAS has: one for each of many callers, or all of them for one.
+
+The number belongs to the whole process, and it decides how a product is cut and rounded. So work
+with one thread a caller and work with all threads take turns, from whichever threads of this
+process they come: each of `one_blas_thread` and `all_blas_threads` admits any number of callers of
+its own kind and waits for those of the other. A result then has the same bits whatever else is
+scored in the same process at the same time.
+
+A fork waits for both kinds: the child of a process in the middle of a product would wait for
+threads that it does not have.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -12,9 +23,83 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_lock = threading.Lock()
-_inside = 0
-_limit: Any = None
+
+class _Turns:
+    """Callers of one kind at a time, any number of them; whoever came first goes first."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._depth: dict[int, int] = {}  # of each thread that is inside
+        self._kind = ""
+        self._queue: list[object] = []
+        self._limit: Any = None
+
+    @contextmanager
+    def take(self, kind: str) -> Iterator[None]:
+        """Wait for the turn. A thread that has one thread of BLAS keeps it, whatever it asks."""
+        self.enter(kind)
+        try:
+            yield
+        finally:
+            self.leave()
+
+    def enter(self, kind: str) -> None:
+        """Wait for the turn of this kind."""
+        me = threading.get_ident()
+        with self._change:
+            if me in self._depth:
+                if (self._kind, kind) == ("all", "one"):
+                    raise RuntimeError("one BLAS thread asked for inside all; a fault in cgscore")
+                self._depth[me] += 1
+                return
+            ticket = object()
+            self._queue.append(ticket)
+            try:
+                self._change.wait_for(
+                    lambda: self._queue[0] is ticket and (not self._depth or self._kind == kind)
+                )
+            finally:
+                self._queue.remove(ticket)
+                self._change.notify_all()
+            if kind == "one" and not self._depth:
+                self._limit = _limited()
+            self._depth[me], self._kind = 1, kind
+
+    def leave(self) -> None:
+        """End the turn; the last of its kind restores what was before."""
+        me = threading.get_ident()
+        with self._change:
+            self._depth[me] -= 1
+            if not self._depth[me]:
+                del self._depth[me]
+            if not self._depth and self._limit is not None:
+                _take_over()
+                self._limit.restore_original_limits()
+                _take_over()
+                self._limit = None
+            self._change.notify_all()
+
+    def alone(self) -> _Turns:
+        """The same in the child of a fork, where no other thread is."""
+        me, fresh = threading.get_ident(), _Turns()
+        fresh._depth, fresh._kind, fresh._limit = {me: self._depth[me]}, self._kind, self._limit
+        return fresh
+
+
+_turns = _Turns()
+
+
+def one_blas_thread() -> Any:
+    """Limit BLAS to one thread while callers themselves run in parallel.
+
+    Threads that the caller starts inside must not ask again: they have what they need.
+    """
+    return _turns.take("one")
+
+
+def all_blas_threads() -> Any:
+    """Leave BLAS all threads it has; inside of `one_blas_thread` that is one."""
+    return _turns.take("all")
 
 
 @functools.cache
@@ -24,35 +109,37 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread; the last of several concurrent users restores what was before."""
-    global _inside, _limit
-    with _lock:
-        if _inside == 0:
-            _take_over()
-            _limit = _controller().limit(limits=1, user_api="blas")
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _take_over()
-                _limit.restore_original_limits()
-                _take_over()
+def _limited() -> Any:
+    _take_over()
+    return _controller().limit(limits=1, user_api="blas")
 
 
 def _take_over() -> None:
     """Let this thread set limits.
 
     threadpoolctl heeds only the thread that did so first, and says nothing to others. Ours come and
-    go in any order; the lock above orders them.
+    go in any order; the turns order them.
     """
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
+
+
+def _in_child() -> None:
+    global _turns
+    _turns = _turns.alone()
+    _turns.leave()
+
+
+# Whoever registers last is asked first. Pools of threads hold a lock during a fork, for which those
+# inside may be waiting; so it must be ours that waits before that lock is taken.
+importlib.import_module("concurrent.futures.thread")
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: _turns.enter("fork"),
+        after_in_parent=lambda: _turns.leave(),
+        after_in_child=_in_child,
+    )
 
 
 def libraries(threads: bool = True) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from cgscore.cached import cached_property
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array

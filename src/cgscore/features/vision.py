@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.cached import cached_property
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array

@@ -24,9 +24,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas, lapack, solve_triangular
 
-from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.executor import Executor
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance
@@ -60,8 +61,9 @@ def similar_blocks(rows: UnitRows, count: int) -> list[Index]:
     """
     X, blocks = rows.centred, [np.arange(len(rows))]
     while len(blocks) < count:
-        directions = np.column_stack([_main_direction(X, block) for block in blocks])
-        position = X @ directions
+        with all_blas_threads():
+            directions = np.column_stack([_main_direction(X, block) for block in blocks])
+            position = X @ directions
         halves = []
         for number, block in enumerate(blocks):
             order = block[np.argsort(position[block, number], kind="stable")]
@@ -151,19 +153,33 @@ class Bounds:
         known, ridge = self._landmarks, self._landmarks.ridge
         chosen = np.isin(block, known.J, assume_unique=True)
         rest, mine = block[~chosen], np.searchsorted(known.J, block[chosen])
-        G = np.zeros((len(known.J), len(mine)))
-        G[mine, np.arange(len(mine))] = 1.0
-        G = solve_triangular(known.L, G, lower=True)
-        d = np.empty(len(block))
-        d[chosen] = np.einsum("ij,ij->j", G, G)
+        F: Matrix
+        A: Matrix
         if not len(rest):
-            return d
-        if dtype == np.float32:
+            F, A = np.empty((0, len(known.J)), dtype), np.empty((0, 0), dtype)
+        elif dtype == np.float32:
             F, A = np.asfortranarray(known.F[rest]), self._H.part(rest, rest)
         else:
             F, A = self._precise(rest, known.J), self._precise(rest, rest)
-            right_solve(known.L, F)
         np.fill_diagonal(A, 0.5 + ridge)
+        with all_blas_threads():
+            return self._solved(chosen, mine, F, A)
+
+    def _solved(self, chosen: NDArray[np.bool_], mine: Index, F: Matrix, A: Matrix) -> Array | None:
+        """D of a block: landmarks where `chosen`, of number `mine`, and the rest, whose H is A.
+
+        F is that of the rest in float32, and H between the rest and the landmarks in float64.
+        """
+        known, ridge, dtype = self._landmarks, self._landmarks.ridge, A.dtype.type
+        G = np.zeros((len(known.J), len(mine)))
+        G[mine, np.arange(len(mine))] = 1.0
+        G = solve_triangular(known.L, G, lower=True)
+        d = np.empty(len(chosen))
+        d[chosen] = np.einsum("ij,ij->j", G, G)
+        if not len(A):
+            return d
+        if dtype == np.float64:
+            right_solve(known.L, F)
         syrk, potrf, trtri = (
             (blas.dsyrk, lapack.dpotrf, lapack.dtrtri)
             if dtype == np.float64
@@ -180,7 +196,7 @@ class Bounds:
         if status:
             raise RuntimeError(f"LAPACK trtri returned status {status}; a fault in cgscore")
         d[~chosen] = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
-        V: Matrix = np.zeros((len(rest), len(mine)), dtype, order="F")
+        V: Matrix = np.zeros((len(A), len(mine)), dtype, order="F")
         U: Matrix = np.zeros_like(V)
         subtract_product(F, np.asfortranarray(G, dtype=dtype), V, transposed=False)
         subtract_product(Z, V, U, transposed=False)  # L_E^-1 F_b g_j

@@ -32,9 +32,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
-from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance, Progress, ignore
 from cgscore.kernel import Array, UnitRows, gram_block
@@ -102,14 +101,16 @@ class Cholesky:
     def half_solve(self, B: Array) -> Array:
         """``L^-1 B`` for an (n, m) right-hand side."""
         W = np.array(B.T, dtype=self.plan.dtype, order="F")
-        _forward(self._store, W, 0, ignore)
+        with all_blas_threads():
+            _forward(self._store, W, 0, ignore)
         return np.asarray(W.T, dtype=np.float64)
 
     def solve(self, B: Array) -> Array:
         """``(H + ridge I)^-1 B`` for an (n, m) right-hand side: 2 n^2 m flops."""
         W = np.array(B.T, dtype=self.plan.dtype, order="F")
-        _forward(self._store, W, 0, ignore)
-        _backward(self._store, W)
+        with all_blas_threads():
+            _forward(self._store, W, 0, ignore)
+            _backward(self._store, W)
         return np.asarray(W.T, dtype=np.float64)
 
     def inverse_diagonal(self, progress: Progress, kept: Keeper | None = None) -> Array:
@@ -132,7 +133,8 @@ class Cholesky:
                 W = room[: shape[0] * shape[1]].reshape(shape, order="F")
                 W[:] = 0
                 W[np.arange(stop - start), np.arange(start, stop) - e[j]] = 1
-                _forward(self._store, W, j, advance)
+                with all_blas_threads():
+                    _forward(self._store, W, j, advance)
                 d[start:stop] = _square_norms(W)
                 if kept:
                     kept.save(name, d=d[start:stop])
@@ -189,7 +191,8 @@ def factorise(
             if notes is None:
                 panel = store.blank(i)
                 part = _form(rows, ridge, layout, i, panel, pool, formed)
-                _factor_panel(store, i, panel, 0.5 + ridge, advance)
+                with all_blas_threads():
+                    _factor_panel(store, i, panel, 0.5 + ridge, advance)
                 notes = np.concatenate([part, np.diagonal(panel[:, e[i] :])])
                 store.finish_panel(i, notes)
             else:
@@ -377,8 +380,12 @@ def _dependence(store: Store, i: int, panel: Matrix, row: int) -> Dependence:
     inner = row - start
     beta = panel[inner, :row].astype(np.float64)
     if inner:
-        L = panel[:inner, start:row].astype(np.float64)
-        beta[start:] = solve_triangular(L, beta[start:], trans="T", lower=True)
+        # only the lower half is read: above the diagonal the panel may never have been written
+        right_solve(
+            panel[:inner, start:row].astype(np.float64, order="F"),
+            beta[None, start:],
+            transposed=False,
+        )
         for a, b in itertools.pairwise(store.plan.edges[: i + 1]):  # no copy of the whole panel
             beta[a:b] -= beta[start:] @ panel[:inner, a:b]
     if start:

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.inplace import Matrix, subtract_product
@@ -118,11 +118,12 @@ class Kept:
         """Every tile twice."""
         e = self._edges
         out = np.zeros_like(V, order="F")
-        for i, panel in enumerate(self._panels):
-            subtract_product(V[:, : e[i + 1]], panel, out[:, e[i] : e[i + 1]])
-            if i:
-                own = V[:, e[i] : e[i + 1]]
-                subtract_product(own, panel[:, : e[i]], out[:, : e[i]], transposed=False)
+        with all_blas_threads():
+            for i, panel in enumerate(self._panels):
+                subtract_product(V[:, : e[i + 1]], panel, out[:, e[i] : e[i + 1]])
+                if i:
+                    own = V[:, e[i] : e[i + 1]]
+                    subtract_product(own, panel[:, : e[i]], out[:, : e[i]], transposed=False)
         return np.negative(out, out=out)
 
     def part(self, rows: Index, columns: Index) -> Matrix:

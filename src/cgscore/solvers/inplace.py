@@ -67,12 +67,14 @@ def cholesky(A: Matrix) -> int:
 
 def _call(routine: str, *arguments: Any) -> None:
     """Call a routine: a matrix becomes its address and leading dimension, a number a pointer."""
-    dtype = next(a.dtype for a in arguments if isinstance(a, np.ndarray))
+    matrices = [a for a in arguments if isinstance(a, np.ndarray)]
+    dtype = matrices[0].dtype
     letter, real = _REAL[dtype]
+    _fits(matrices[-1].flags.writeable)  # the result; others may come read-only from elsewhere
     sent: list[Any] = []
     for value in arguments:
         if isinstance(value, np.ndarray):
-            _fits(value.dtype == dtype and value.flags.writeable)
+            _fits(value.dtype == dtype and value.flags.aligned)
             rows, columns = value.shape
             _fits(rows == 1 or value.strides[0] == value.itemsize)
             step = value.strides[1] // value.itemsize if columns > 1 else rows

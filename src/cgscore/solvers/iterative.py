@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import ConvergenceError
+from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows
@@ -166,6 +167,7 @@ def _alpha(
         refined += 1
     # what the iteration left undone enters in second order only
     d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual[:, k:])
-    audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
+    with all_blas_threads():
+        audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
     iterations = {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())}
     return alpha, audited, {"iterations": iterations, "refinements": refined, "residual": left}

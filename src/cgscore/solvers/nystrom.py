@@ -23,13 +23,15 @@ Rule for m: applying M takes 4 n m flops per vector against 2 n^2 for H, and mak
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from cgscore.errors import SingularKernelError
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.execution.blas import all_blas_threads
+from cgscore.kernel import Array, UnitRows, aligned, gram_block
 from cgscore.solvers.halfmatrix import HalfMatrix
 from cgscore.solvers.inplace import Matrix, cholesky, right_solve, subtract_product
 
@@ -52,17 +54,26 @@ class Known:
     F: Matrix
     ridge: float
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _landmarks, (self.J, self.L, self.F, self.ridge)
+
+
+def _landmarks(J: NDArray[np.intp], L: Array, F: Matrix, ridge: float) -> Known:
+    """Landmarks that came through a network."""
+    return Known(aligned(J), aligned(L), aligned(F), ridge)
+
 
 def landmarks_of(H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator) -> Known:
     """Landmarks at random."""
     J = np.sort(rng.choice(H.n, count(H.n), replace=False))
-    L = np.asfortranarray(gram_block(rows[J], rows[J]))
-    np.fill_diagonal(L, 0.5 + ridge)
-    factor(L)
     F = H.part(np.arange(H.n), J)
     if ridge:
         F[J, np.arange(len(J))] = 0.5 + ridge
-    right_solve(L.astype(np.float32, order="F"), F)
+    with all_blas_threads():
+        L = np.asfortranarray(gram_block(rows[J], rows[J]))
+        np.fill_diagonal(L, 0.5 + ridge)
+        factor(L)
+        right_solve(L.astype(np.float32, order="F"), F)
     return Known(J, L, F, ridge)
 
 
@@ -73,26 +84,29 @@ class Preconditioner:
         self._F = landmarks.F
         if landmarks.ridge > SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
             self._F = H.part(np.arange(H.n), landmarks.J)
-            W = np.asfortranarray(landmarks.L @ landmarks.L.T)
-            W[np.diag_indices(len(W))] -= landmarks.ridge - SHIFT
-            factor(W)
-            right_solve(W.astype(np.float32, order="F"), self._F)
+            with all_blas_threads():
+                W = np.asfortranarray(landmarks.L @ landmarks.L.T)
+                W[np.diag_indices(len(W))] -= landmarks.ridge - SHIFT
+                factor(W)
+                right_solve(W.astype(np.float32, order="F"), self._F)
         taken = float(np.einsum("ij,ij->", self._F, self._F, dtype=np.float64)) / H.n
         self.mu = max(0.5 + landmarks.ridge - taken, float(np.finfo(np.float32).eps))
-        C = np.asfortranarray(blas.ssyrk(1.0, self._F, trans=1, lower=1), dtype=np.float64)
-        C[np.diag_indices(len(C))] += self.mu
-        factor(C)
+        with all_blas_threads():
+            C = np.asfortranarray(blas.ssyrk(1.0, self._F, trans=1, lower=1), dtype=np.float64)
+            C[np.diag_indices(len(C))] += self.mu
+            factor(C)
         self._C = C
 
     def __call__(self, V: Matrix) -> Matrix:
         """``V M``."""
         inner = np.zeros((len(V), len(self._C)), np.float32, order="F")
-        subtract_product(V, self._F, inner, transposed=False)
-        inner = np.asfortranarray(-inner, dtype=np.float64)  # V F
-        right_solve(self._C, inner)
-        right_solve(self._C, inner, transposed=False)
         out: Matrix = V.copy(order="F")
-        subtract_product(inner.astype(np.float32, order="F"), self._F, out)
+        with all_blas_threads():
+            subtract_product(V, self._F, inner, transposed=False)
+            inner = np.asfortranarray(-inner, dtype=np.float64)  # V F
+            right_solve(self._C, inner)
+            right_solve(self._C, inner, transposed=False)
+            subtract_product(inner.astype(np.float32, order="F"), self._F, out)
         np.divide(out, np.float32(self.mu), out=out)
         return out
 

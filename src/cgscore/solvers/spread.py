@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cgscore.execution.executor import Holder
-from cgscore.kernel import UnitRows, gram_block
+from cgscore.kernel import UnitRows, aligned, gram_block
 from cgscore.solvers.conjugate import WIDTH
 from cgscore.solvers.halfmatrix import Formed, Index
 from cgscore.solvers.inplace import Matrix
@@ -69,5 +69,5 @@ def form_panel(rows: UnitRows, cut: slice) -> Matrix:
 
 
 def multiply_panel(panel: Matrix, V: Matrix) -> Matrix:
-    """``V H`` in the columns of a panel."""
-    return V @ panel
+    """``V H`` in the columns of a panel; both may have come through a network."""
+    return np.asarray(aligned(V) @ aligned(panel))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.executor import Executor, Holder
 from cgscore.execution.progress import Advance, Progress
 from cgscore.kernel import Array, UnitRows, gram_block
@@ -99,9 +100,10 @@ class System:
     def residual(self, alpha: Array, Y: Array, checked: Index) -> float:
         """Largest relative residual over the classes, in float64, on some rows."""
         total = self.ridge * alpha[checked]
-        for start in range(0, len(self.rows), 4096):
-            part = slice(start, start + 4096)
-            total += gram_block(self.rows[checked], self.rows[part]) @ alpha[part]
+        with all_blas_threads():
+            for start in range(0, len(self.rows), 4096):
+                part = slice(start, start + 4096)
+                total += gram_block(self.rows[checked], self.rows[part]) @ alpha[part]
         missing = Y[checked] - total
         size = np.maximum(np.linalg.norm(Y[checked], axis=0), np.finfo(np.float64).tiny)
         return float((np.linalg.norm(missing, axis=0) / size).max())

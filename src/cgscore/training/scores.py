@@ -24,7 +24,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -33,6 +32,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgscore.cached import cached_property
 from cgscore.errors import DataError, LabelError, OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.progress import Listener, Progress, reporter
