@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from distributed import Client
+
+from tests.waiting import until
 
 
 class Processes:
@@ -46,11 +47,3 @@ class Processes:
         shared = ["--scheduler-file", str(self.file), "--no-dashboard"]
         with (self._folder / "log").open("ab") as log:
             return subprocess.Popen([*command, *shared, *options], stdout=log, stderr=log)
-
-
-def until(condition: Any, seconds: float = 60) -> None:
-    """Wait for a condition, and fail if it does not come."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.02)

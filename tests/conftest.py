@@ -5,22 +5,47 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from distributed import Client
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
 
-from tests.cluster import Processes
+if TYPE_CHECKING:
+    from distributed import Client
+    from playwright.sync_api import Browser
+
+    from tests.cluster import Processes
 
 settings.register_profile("cgscore", deadline=None, derandomize=True)
 settings.load_profile("cgscore")
 
 ROOT = Path(__file__).parents[1]
 REAL_DATA = Path(os.environ.get("CGSCORE_DATA", ROOT.parent / "shared" / "data"))
+
+
+#: Whether only the package's own dependencies are installed (`make test-lowest`).
+CORE_ONLY = os.environ.get("CGSCORE_TESTS") == "core"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out tests that need an optional package, where only the core is to be tested."""
+    for mark in item.iter_markers("needs"):
+        if CORE_ONLY and find_spec(mark.args[0]) is None:
+            pytest.skip(f"{mark.args[0]} is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """The same for tests whose data are made with an optional package."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if CORE_ONLY and not str(error.name).startswith("cgscore"):
+            pytest.skip(f"{error.name} is not installed")
+        raise
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -60,6 +85,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield launched
@@ -69,6 +96,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
     """A scheduler without workers."""
+    from tests.cluster import Processes
+
     folder = tmp_path / "cluster"
     folder.mkdir()
     found = Processes(folder)
@@ -79,6 +108,8 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A client of two workers that stay."""
+    from tests.cluster import Processes
+
     found = Processes(tmp_path_factory.mktemp("cluster"))
     found.add()
     found.add()

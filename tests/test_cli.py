@@ -241,10 +241,10 @@ def test_an_iterative_run_shows_its_audit(tmp_path: Path) -> None:
     assert chosen == {"method": "exact", "why": "small"}
 
 
-def interrupted(folder: Path, *flags: str) -> str:
+def interrupted(folder: Path, n: int, *flags: str) -> str:
     """What ``cgscore score`` says when Ctrl-C is pressed while it works."""
     rng = np.random.default_rng(0)
-    np.savez(folder / "d.npz", X=rng.random((7000, 20)), y=np.arange(7000) % 2)
+    np.savez(folder / "d.npz", X=rng.random((n, 20)), y=np.arange(n) % 2)
     process = subprocess.Popen(
         [sys.executable, "-m", "cgscore", "score", "d.npz", *flags],
         cwd=folder,
@@ -258,11 +258,12 @@ def interrupted(folder: Path, *flags: str) -> str:
     assert process.stdout is not None
     while "method" not in process.stdout.readline():  # printed before the long work begins
         assert process.poll() is None
-    time.sleep(1.5)
     if "--checkpoint" in flags:
         while not list(folder.glob("*/panel-*.tiles")):
             assert process.poll() is None
-            time.sleep(0.05)
+            time.sleep(0.01)
+    else:
+        time.sleep(0.7)  # of a run that takes half a minute
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -272,22 +273,23 @@ def interrupted(folder: Path, *flags: str) -> str:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_interrupting_exits_with_130(tmp_path: Path) -> None:
-    errors = interrupted(tmp_path)
+    errors = interrupted(tmp_path, 12_000, "--method", "exact")
     assert errors.endswith("interrupted; nothing was written.\n")
     assert "With --checkpoint FOLDER an interrupted run can go on" in errors
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
-    errors = interrupted(tmp_path, "--checkpoint", "half done")
+    narrow = ("--memory-limit", "12MB")  # some twenty panels, so that the first is not the last
+    errors = interrupted(tmp_path, 4000, *narrow, "--checkpoint", "half done")
     assert "checkpoint half done: if this run is interrupted, the same command goes on" in errors
-    assert "  cgscore score d.npz --checkpoint 'half done'\n" in errors
+    assert "  cgscore score d.npz --memory-limit 12MB --checkpoint 'half done'\n" in errors
     kept = sorted(path.name for path in (tmp_path / "half done").glob("panel-*.tiles"))
     assert kept
-    done = run("score", "d.npz", "--checkpoint", "half done", cwd=tmp_path)
+    done = run("score", "d.npz", *narrow, "--checkpoint", "half done", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "half done serves other labels of the same inputs" in done.stdout
-    whole = run("score", "d.npz", "-o", "whole.parquet", cwd=tmp_path)
+    whole = run("score", "d.npz", *narrow, "-o", "whole.parquet", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
     a, b = cgscore.load(tmp_path / "scores.parquet"), cgscore.load(tmp_path / "whole.parquet")
     assert np.array_equal(a.d, b.d)

@@ -43,6 +43,7 @@ def photos(tmp_path: Path) -> Path:
     return tmp_path / "photos"
 
 
+@pytest.mark.needs("torch")
 def test_features_from_a_folder_to_a_report(photos: Path) -> None:
     folder = photos.parent
     (photos / "red" / "large.png").write_bytes((photos / "red" / "0.png").read_bytes())
@@ -186,6 +187,7 @@ def test_a_result_file_loads_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyP
         scores.data("data.npz", encoder="theirs:f")
 
 
+@pytest.mark.needs("torch")
 def test_the_folder_of_the_data_hides_no_package(photos: Path) -> None:
     """A file that lies there and is called like a package is not run."""
     for name in ("efficientnet_lite_pytorch", "torch", "sklearn"):

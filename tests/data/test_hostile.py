@@ -325,6 +325,7 @@ def fuzz(name: str, count: int, seed: int, folder: Path) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.needs("datasets")
 @pytest.mark.parametrize("name", FUZZED)
 def test_mutated_files(name: str, tmp_path: Path) -> None:
     assert fuzz(name, 100, 0, tmp_path) > 5  # some mutations must have been noticed

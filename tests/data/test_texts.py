@@ -89,6 +89,7 @@ def test_texts_from_anywhere(kind: str, tmp_path: Path) -> None:
     assert set(np.flatnonzero(found["is_label_issue"])) == {0, 1, 2}
 
 
+@pytest.mark.needs("transformers")
 def test_minilm_is_the_default_where_it_is_installed() -> None:
     data = cgscore.read(table(30))
     assert data.options["encoder"] == "minilm"
@@ -140,6 +141,7 @@ def test_texts_beside_lists_and_images() -> None:
     assert cgscore.read(rows.drop(["image"])).shape == (30, 2)
 
 
+@pytest.mark.needs("transformers")
 def test_lone_surrogates() -> None:
     frame = table(30).astype({"review": object})
     frame.loc[3, "review"] = "half of a \ud83d pair and some more words"
@@ -147,6 +149,7 @@ def test_lone_surrogates() -> None:
         assert np.isfinite(cgscore.read(frame, encoder=name).X).all()
 
 
+@pytest.mark.needs("transformers")
 def test_encoded_texts_can_be_encoded_otherwise() -> None:
     data = cgscore.read(table(30), encoder="tfidf")
     assert cgscore.read(data, encoder="minilm").shape == (30, 384)
@@ -161,6 +164,7 @@ def test_texts_change_the_fingerprint() -> None:
     assert first.fingerprint != second.fingerprint
 
 
+@pytest.mark.needs("transformers")
 def test_from_the_command_line_to_the_page(tmp_path: Path) -> None:
     frame = table()
     frame.loc[0, "review"] += " <img src=x onerror=alert(1)>"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cluster import until
+from tests.waiting import until
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cgscore

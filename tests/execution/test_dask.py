@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 from distributed import Client
-from tests.cluster import Processes, until
+from tests.cluster import Processes
 from tests.command import invoke
+from tests.waiting import until
 
 import cgscore
 from cgscore.errors import ClusterError, MemoryLimitError, OptionError
@@ -248,7 +249,7 @@ def test_command_line(processes: Processes, tmp_path: Path) -> None:
     here = invoke("score", "sklearn:digits", *more, "here.parquet", folder=tmp_path)
     assert here.returncode == 0, here.stderr
     file = ("--scheduler-file", str(processes.file))
-    there = run("score", "sklearn:digits", *more, "there.parquet", *file, folder=tmp_path)
+    there = invoke("score", "sklearn:digits", *more, "there.parquet", *file, folder=tmp_path)
     assert there.returncode == 0, there.stderr
     assert "1 workers at tcp://127.0.0.1" in there.stdout
     started = run(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from distributed import Client
-from tests.cluster import until
+from tests.waiting import until
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from cgscore.errors import DataError, MemoryLimitError

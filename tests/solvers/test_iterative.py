@@ -295,6 +295,7 @@ def test_auto_takes_exact_where_that_is_quick(monkeypatch: pytest.MonkeyPatch) -
         choice.choose(3_000_000, 784, 10, None)
 
 
+@pytest.mark.needs("torch")
 def test_options_of_other_methods_are_refused() -> None:
     X, y = cloud(100)
     with pytest.raises(OptionError, match=r"target=0\.9 has no effect on method='exact'"):

@@ -168,7 +168,7 @@ def _numbers(columns: list[pd.Series[Any]], source: str) -> list[Array]:
 def _floats(column: pd.Series[Any]) -> Array:
     """Numbers and booleans, NaN where they are missing."""
     if column.dtype.kind in "buif":
-        return column.to_numpy(np.float64)
+        return column.to_numpy(np.float64, na_value=np.nan)
     return np.asarray(column.astype(object).where(column.notna(), np.nan), np.float64)
 
 
