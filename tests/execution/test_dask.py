@@ -171,7 +171,8 @@ def test_a_task_that_kills_every_worker(processes: Processes) -> None:
         processes.add()
     with (
         processes.client(5) as client,
-        pytest.raises(ClusterError, match=r"Workers died again and again.* ran out of memory"),
+        # on a busy machine the last copy of the data may go before the fourth attempt is counted
+        pytest.raises(ClusterError, match=r"Workers died (again and again|3 times).* memory"),
     ):
         list(Cluster(client).map(die, None, [1]))
 

@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,7 +101,8 @@ class Cluster:
             )
         self._client = client
         self._doubts: list[str] = []
-        self._last: dict[str, Any] = {}
+        self._last: dict[str, Any] = {}  # workers, as of the last look,
+        self._there: dict[str, Any] = {}  # and of the last one that saw any
         self._looked = 0.0
         with _mended("the first call"):
             client.wait_for_workers(1, timeout=WAIT)
@@ -199,9 +200,9 @@ class Cluster:
                 held.values = held.make()
 
     def describe(self) -> dict[str, Any]:
-        """Dask's workers, as they were seen last."""
-        threads = sum(worker["nthreads"] for worker in self._last.values())
-        return {"kind": "dask", "count": len(self._last), "threads": threads}
+        """Dask's workers when any were seen last: all may be gone once the work is done."""
+        threads = sum(worker["nthreads"] for worker in self._there.values())
+        return {"kind": "dask", "count": len(self._there), "threads": threads}
 
     def doubts(self) -> list[str]:
         """Workers with other libraries."""
@@ -236,8 +237,10 @@ class Cluster:
                 yield positions[future.key], result
                 running.pop(future.key).release()
         finally:
+            # a scheduler that is gone has forgotten them, noticed here or not
             if self._client.status == "running":
-                self._client.cancel(list(running.values()), force=True)
+                with suppress(OSError, TimeoutError, RuntimeError, CancelledError):
+                    self._client.cancel(list(running.values()), force=True)
 
     def _scattered(self, value: S) -> Future[S]:
         """The value on all workers; tried again when one dies in the middle of it.
@@ -279,6 +282,7 @@ class Cluster:
         if "workers" not in found:
             raise ClusterError(f"{_GONE} {_AGAIN}")
         self._last, self._looked = found["workers"], time.monotonic()
+        self._there = self._last or self._there
         return self._last
 
     def _check(self) -> None:
