@@ -54,16 +54,18 @@ class Row:
     tests: list[str]
     reported: dict[str, object]
     needs: str = ""
+    alias: dict[str, object] | None = None
 
 
-def core(name: str, needs: str) -> Row:
-    """A type of OpenBLAS."""
+def core(name: str, needs: str, alias: str = "") -> Row:
+    """A type of OpenBLAS; `alias` is the one whose code the builds on PyPI use for it."""
     return Row(
         f"OPENBLAS_CORETYPE={name}",
         {"OPENBLAS_CORETYPE": name},
         NUMERICAL + EXECUTION,
         {"core": [name]},
         needs,
+        {"core": [alias]} if alias else None,
     )
 
 
@@ -91,7 +93,7 @@ def torch(name: str, reported: str, needs: str = "") -> Row:
 CORES = [
     core("Nehalem", "sse4_2"),
     core("Haswell", "avx2"),
-    core("Zen", "avx2"),
+    core("Zen", "avx2", "Haswell"),
     core("SkylakeX", "avx512f"),
 ]
 ROWS = [
@@ -131,12 +133,14 @@ def probe(environment: dict[str, str], *more: str) -> dict[str, object]:
     return found
 
 
-def run(row: Row) -> tuple[bool, str]:
-    """Whether the tests pass, and pytest's last line; output is shown where they do not."""
+def run(row: Row) -> tuple[str, str]:
+    """The verdict, and pytest's last line; output is shown where tests fail."""
     found = probe(row.environment, *(["torch"] if "torch" in row.reported else []))
     for name, value in row.reported.items():
+        if row.alias and found[name] == row.alias[name]:
+            return "left out", f"this build of the library takes it for {found[name]}"
         if found[name] != value:
-            return False, f"asked for {value}, but the library reports {found[name]}"
+            return "FAILED", f"asked for {value}, but the library reports {found[name]}"
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-n", "2"]
     done = subprocess.run(
         [*command, "--dist", "worksteal", "-p", "no:cacheprovider", *row.tests],
@@ -147,7 +151,8 @@ def run(row: Row) -> tuple[bool, str]:
     )
     if done.returncode:
         print(done.stdout)
-    return not done.returncode, done.stdout.strip().splitlines()[-1].strip("= ")
+    verdict = "FAILED" if done.returncode else "passed"
+    return verdict, done.stdout.strip().splitlines()[-1].strip("= ")
 
 
 def main() -> int:
@@ -167,10 +172,10 @@ def main() -> int:
             table.append((row.name, "left out", f"this processor has no {row.needs}"))
             continue
         start = time.monotonic()
-        passed, text = run(row)
-        failed |= not passed
-        table.append((row.name, "passed" if passed else "FAILED", text))
-        print(f"{row.name}: {table[-1][1]}, {time.monotonic() - start:.0f} s", flush=True)
+        verdict, text = run(row)
+        failed |= verdict == "FAILED"
+        table.append((row.name, verdict, text))
+        print(f"{row.name}: {verdict}, {time.monotonic() - start:.0f} s", flush=True)
     print()
     for name, verdict, text in table:
         print(f"{name:32s} {verdict:9s} {text}")
