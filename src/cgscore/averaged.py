@@ -148,7 +148,11 @@ def score_averaged(
         labels,
         result,
         found,
-        notes=[*executor.doubts(), *_doubts(averages, result)],
+        notes=[
+            *(kept.renewed() if kept else []),
+            *executor.doubts(),
+            *_doubts(averages, result),
+        ],
         meta={
             "method": method,
             "dtype": "float64",

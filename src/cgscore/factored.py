@@ -80,7 +80,7 @@ class Factor:
                 self._d = self._factor.inverse_diagonal(timed, kept)
             self.storage = self._store.describe()
             self.condition = self._factor.condition(self._d)
-            self.warnings = self._doubts()
+            self.warnings = [*(kept.renewed() if kept else []), *self._doubts()]
         except BaseException:
             self.close()
             raise

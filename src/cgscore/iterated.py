@@ -67,7 +67,11 @@ def score_iteratively(
     finally:
         if kept:
             kept.close()
-    notes = [*(executor.doubts() if executor else []), *_doubts(found.audit)]
+    notes = [
+        *(kept.renewed() if kept else []),
+        *(executor.doubts() if executor else []),
+        *_doubts(found.audit),
+    ]
     return data.result(
         dataset,
         labels,

@@ -113,11 +113,26 @@ def test_damaged_files_are_made_again(counted: Path, monkeypatch: pytest.MonkeyP
     X, y = data()
     monkeypatch.setenv("CGSCORE_CACHE", str(counted / "kept"))
     whole = cgscore.read(X, labels=y, encoder="counting:embed")
-    first, second = sorted((counted / "kept").rglob("*.npy"))
-    first.write_bytes(first.read_bytes()[:100])
-    np.save(second, np.zeros((3, 2)))
-    assert np.array_equal(cgscore.read(X, labels=y, encoder="counting:embed").X, whole.X)
-    assert len(calls(counted)) == 6
+    first, second = sorted((counted / "kept").rglob("*.features"))
+    one, other = first.read_bytes(), second.read_bytes()
+    flipped = bytearray(one)
+    flipped[300] ^= 1
+    expected = len(calls(counted))
+    for damage in (
+        {first: one[:100]},
+        {first: bytes(flipped)},
+        {first: b""},
+        {second: one},
+        {first: other, second: one},
+    ):
+        for path, content in {first: one, second: other, **damage}.items():
+            path.write_bytes(content)
+        with pytest.warns(cgscore.CGScoreWarning, match="computed again") as said:
+            found = cgscore.read(X, labels=y, encoder="counting:embed")
+        assert np.array_equal(found.X, whole.X)
+        assert all(path.name in str(said[0].message) for path in damage)
+        assert len(calls(counted)) > expected
+        expected = len(calls(counted))
     # where nothing can be kept, it is said, and the features come all the same
     (counted / "file").write_text("")
     monkeypatch.setenv("CGSCORE_CACHE", str(counted / "file"))

@@ -110,9 +110,80 @@ def test_damage_is_found_and_made_good(tmp_path: Path, damage: str) -> None:
         with pytest.raises(StorageError, match=r"checkpoint.json: this is no checkpoint"):
             score(checkpoint=tmp_path)
         return
-    assert same(score(checkpoint=tmp_path), whole)
+    with pytest.warns(cgscore.CGScoreWarning, match=f"1 part was damaged.*{path.name}"):
+        again = score(checkpoint=tmp_path)
+    assert same(again, whole)
+    assert path.name in again.meta["warnings"][0]
     assert path.read_bytes() != content  # made anew
     assert same(score(checkpoint=tmp_path), whole)
+
+
+METHODS: dict[str, dict[str, Any]] = {
+    "exact": {"method": "exact"},
+    "iterative": {"method": "iterative", "memory_limit": None},
+    "partition": {"method": "partition", "runs": 2, "memory_limit": 1_200_000},
+    "subsample": {"method": "subsample", "runs": 3, "memory_limit": None},
+}
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix in (".tiles", ".arrays"))
+
+
+@pytest.mark.filterwarnings("ignore:The audit:cgscore.CGScoreWarning")
+@pytest.mark.filterwarnings("ignore:.*have no margin:cgscore.CGScoreWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_no_part_stands_in_for_another(tmp_path: Path, method: str) -> None:
+    """Flipped, cut, swapped, and taken from a checkpoint of other data of the same size."""
+    options = METHODS[method]
+    here, there = tmp_path / "here", tmp_path / "there"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = score(checkpoint=here, **options)
+        X, y = data()
+        cgscore.score(X[::-1], y, checkpoint=there, **{"memory_limit": LIMIT, **options})
+    found = parts(here)
+    assert [path.name for path in found] == [path.name for path in parts(there)]
+    contents = {path: path.read_bytes() for path in found}
+    rng = np.random.default_rng(0)
+    sizes: dict[int, list[Path]] = {}
+    for path in found:
+        sizes.setdefault(len(contents[path]), []).append(path)
+    damages: list[dict[Path, bytes]] = [
+        {one: contents[other], other: contents[one]}
+        for one, other in (alike[:2] for alike in sizes.values() if len(alike) > 1)
+    ]
+    for path in rng.choice(np.array(found), 3, replace=len(found) < 3):
+        raw = contents[path]
+        place = int(rng.integers(len(raw)))
+        damages += [
+            {path: (there / path.name).read_bytes()},
+            {path: raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]},
+            {path: raw[:place]},
+            {path: b""},
+        ]
+    for damage in damages:
+        for path, raw in {**contents, **damage}.items():
+            path.write_bytes(raw)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            again = score(checkpoint=here, **options)
+        assert np.array_equal(again.d, whole.d, equal_nan=True), damage.keys()
+        assert np.array_equal(again.loo, whole.loo, equal_nan=True), damage.keys()
+        said = [str(one.message) for one in caught if "computed again" in str(one.message)]
+        assert len(said) == 1
+        assert all(path.name in said[0] for path in damage)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX links")
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("years of work")
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(StorageError, match="cannot write in this folder"):
+        score(checkpoint=folder)
+    assert (tmp_path / "precious").read_text() == "years of work"
 
 
 def test_a_checkpoint_of_other_work_is_refused_by_name(tmp_path: Path) -> None:

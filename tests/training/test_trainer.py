@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import (
+    CGScoreWarning,
     ConvergenceError,
     DataError,
     LabelError,
@@ -354,7 +355,7 @@ def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match=message):
             train(model, inputs, labels, **{**told, **more})
     (tmp_path / "state.pt").write_bytes(b"no state")
-    with pytest.raises(StorageError, match=r"state.pt cannot be read"):
+    with pytest.warns(CGScoreWarning, match=r"computed again: state.pt. The training begins again"):
         train(linear(4, 2), X, y, **told)
 
 
@@ -415,17 +416,33 @@ def test_the_range_of_values_is_that_of_training() -> None:
         train(network(), X, y, X_test=X.astype(np.float32), **told)
 
 
-def test_damaged_weights_are_refused(tmp_path: Path) -> None:
-    X, y = images()
-    train(network(), X, y, settings=QUICK, until=1, checkpoint=tmp_path)
-    state = tmp_path / "state.pt"
-    whole = bytearray(state.read_bytes())
-    for place in (3, 12, len(whole) // 2, len(whole) - 9):
-        broken = whole.copy()
-        broken[place] ^= 4
-        state.write_bytes(broken)
-        with pytest.raises(StorageError, match="damaged"):
-            train(network(), X, y, settings=QUICK, checkpoint=tmp_path)
+def test_what_is_damaged_or_from_elsewhere_is_trained_again(tmp_path: Path) -> None:
+    X, y = np.random.default_rng(0).standard_normal((20, 4)), np.arange(20) % 2
+    told: dict[str, Any] = {"settings": QUICK, "keep": [1, 2]}
+    whole = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **told)
+    train(linear(4, 2), X[::-1], y, checkpoint=tmp_path / "there", **told)
+    names = ("state.pt", "records", "epoch-0001.pt", "epoch-0002.pt")
+    contents = {name: (tmp_path / "here" / name).read_bytes() for name in names}
+    foreign = {name: (tmp_path / "there" / name).read_bytes() for name in names}
+    for name in ("state.pt", "records"):
+        raw = contents[name]
+        flips = [
+            raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :]
+            for place in (3, 12, 45, len(raw) // 2, len(raw) - 9)
+        ]
+        for damage in (*flips, raw[: len(raw) // 2], b"", foreign[name]):
+            for other, content in {**contents, name: damage}.items():
+                (tmp_path / "here" / other).write_bytes(content)
+            with pytest.warns(CGScoreWarning, match=f"computed again: {name}"):
+                again = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **told)
+            assert same(whole.model, again.model)
+            assert again.records is not None
+            assert whole.records is not None
+            assert np.array_equal(again.records.loss, whole.records.loss)
+    for damage in (contents["epoch-0002.pt"], foreign["epoch-0001.pt"], b""):
+        (tmp_path / "here" / "epoch-0001.pt").write_bytes(damage)
+        with pytest.raises(StorageError, match="it is damaged, renamed, of another training"):
+            whole.at(1)
 
 
 def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 Finished chunks of rows are files of a folder whose name follows from the inputs and from what the
 encoder calls its identity. A run that was killed goes on after the last chunk, and a second run
-with the same data and encoder reads them all.
+with the same data and encoder reads them all. Each is sealed for its place (`execution.sealed`):
+one that is damaged or from elsewhere is made again, with a warning.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.errors import DataError, OptionError, ResultError
+from cgscore.errors import CGScoreWarning, DataError, OptionError, ResultError
 from cgscore.execution.files import cache_folder, replace_file
 from cgscore.execution.progress import Progress
+from cgscore.execution.sealed import renewed, sealed, unsealed
 from cgscore.features.encoders import Encoder
 from cgscore.kernel import Array
 
@@ -45,11 +48,14 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
     size = CHUNK if encoder.batch else n
     folder = _folder(key, size)
     parts: list[Array] = []
+    damaged: list[str] = []
     with progress.phase("features", n) as advance:
         for start in range(0, n, size):
             stop = min(start + size, n)
-            file = None if folder is None else folder / f"rows-{start:09}.npy"
+            file = None if folder is None else folder / f"rows-{start:09}.features"
             part = _kept(file, stop - start, parts)
+            if part is None and file is not None and file.exists():
+                damaged.append(file.name)
             if part is not None:
                 advance(stop - start, before=True)
             else:
@@ -62,6 +68,8 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
                 part = _joined(done, encoder)
                 _keep(file, part)
             parts.append(part)
+    if damaged:
+        warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
     return _joined(parts, encoder)[inverse]
 
 
@@ -127,10 +135,11 @@ def _joined(parts: list[Array], encoder: Encoder) -> Array:
 
 def _kept(file: Path | None, rows: int, before: list[Array]) -> Array | None:
     """Features of an earlier run, if they are whole and fit those before them."""
-    if file is None or not file.exists():
+    if file is None or not file.is_file():
         return None
     try:
-        found = np.load(file, allow_pickle=False)
+        content = unsealed(file.read_bytes(), *_place(file))
+        found = None if content is None else np.load(io.BytesIO(content), allow_pickle=False)
     except Exception:  # damaged files raise nearly anything; they are made again
         return None
     if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "buif":
@@ -139,12 +148,20 @@ def _kept(file: Path | None, rows: int, before: list[Array]) -> Array | None:
     return found if found.shape == (rows, width) else None
 
 
+def _place(file: Path) -> tuple[str, str]:
+    """What a chunk is sealed for: the folder's name, which is that of the work, and its own."""
+    return file.parent.name, file.name
+
+
 def _keep(file: Path | None, part: Array) -> None:
     if file is None:
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file, lambda opened: np.save(opened, part, allow_pickle=False))
+        content = io.BytesIO()
+        np.save(content, part, allow_pickle=False)
+        whole = sealed(content.getvalue(), *_place(file))
+        replace_file(file, lambda opened: opened.write(whole))
     except (OSError, ResultError) as error:
         warnings.warn(
             f"Features cannot be kept in {file.parent}, so an interrupted run will start again: "

@@ -4,8 +4,11 @@
 
     checkpoint.json        what the work is of; a folder of anything else is refused by name
     panel-00000.tiles      finished row panels of the factor (`storage.PanelFiles`)
-    NAME.arrays            other finished parts: arrays of one step, with a checksum
+    NAME.arrays            other finished parts: arrays of one step
     lock                   held while a process works here
+
+Every part is sealed for its name and this work (`execution.sealed`); a part that is damaged,
+swapped or from elsewhere is computed again, and `Checkpoint.renewed` says which.
 
 Every file is written under another name, flushed to the disk and then renamed, so that after a
 kill or a power cut each is whole or absent.
@@ -30,11 +33,12 @@ from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
 from cgscore.execution.blas import libraries
+from cgscore.execution.sealed import renewed, sealed, unsealed, work_digest
 from cgscore.kernel import UnitRows
 from cgscore.solvers.plan import Plan
 from cgscore.solvers.storage import PanelFiles, naming, sync_folder
 
-FORMAT = 1
+FORMAT = 2
 
 _MANIFEST = "checkpoint.json"
 _LARGEST = 1 << 20  # bytes of a manifest that is worth reading
@@ -106,35 +110,42 @@ class Checkpoint:
 
     def __init__(self, folder: Path, work: Mapping[str, Any]) -> None:
         self.folder = folder
+        self.digest = work_digest(work)
         self._release = weakref.finalize(self, _opened(folder, work).close)
         self._files: PanelFiles | None = None
+        self._renewed: list[str] = []
+
+    def renewed(self) -> list[str]:
+        """A sentence about parts that were there and could not be used, if there were any."""
+        names = [*(self._files.renewed if self._files else []), *self._renewed]
+        return [renewed(f"The checkpoint {self.folder}", names)] if names else []
 
     def panels(self, plan: Plan) -> PanelFiles:
         """The files of a factor's panels."""
-        self._files = PanelFiles(plan, self.folder, keep=True)
+        self._files = PanelFiles(plan, self.folder, keep=True, work=self.digest)
         return self._files
 
     def load(self, name: str) -> dict[str, Any] | None:
         """The arrays that were kept under `name`, if they are there and sound."""
-        try:
-            raw = self._path(name).read_bytes()
-        except OSError:
-            return None
-        content, seal = raw[:-8], raw[-8:]
-        if xxhash.xxh3_64_digest(content) != seal:
+        path = self._path(name)
+        if not path.exists():
             return None
         try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                return dict(arrays)
+            content = unsealed(path.read_bytes(), self.digest, name) if path.is_file() else None
+            if content is not None:
+                with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                    return dict(arrays)
         except (ValueError, OSError, zipfile.BadZipFile):
-            return None
+            pass
+        if path.name not in self._renewed:
+            self._renewed.append(path.name)
+        return None
 
     def save(self, name: str, **arrays: Any) -> None:
         """Keep arrays under a name."""
         content = io.BytesIO()
         np.savez(content, **arrays)
-        raw = content.getvalue()
-        _write_whole(self._path(name), raw + xxhash.xxh3_64_digest(raw))
+        _write_whole(self._path(name), sealed(content.getvalue(), self.digest, name))
 
     def close(self) -> None:
         """Finish what is being written and let other processes work here."""
@@ -205,7 +216,13 @@ def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) ->
 
 def _locked(folder: Path) -> IO[str]:
     try:
-        lock = (folder / "lock").open("w", encoding="ascii")
+        # "a": what a link leads to is not cut off; and no link is followed where that can be said
+        handle = os.open(
+            folder / "lock",
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0),
+            0o666,
+        )
+        lock = os.fdopen(handle, "a", encoding="ascii")
     except OSError as error:
         raise StorageError(
             f"checkpoint={str(folder)!r}: cannot write in this folder ({error.strerror})."

@@ -1,9 +1,10 @@
 """Where the panels of a factor live: in memory, or in files that are read ahead of their use.
 
-One file per panel: its tiles, then numbers that belong to it, then checksums (xxh3) of every tile,
-of the numbers and of the checksums. A file gets its name when it is complete and on the disk, and
-every tile is checked whenever it is read, so a torn or damaged file is never used. Files of a
-checkpoint stay; others have no name and vanish with the process.
+One file per panel: its tiles, then numbers that belong to it, then seals (`execution.sealed`) of
+every tile, of the numbers and of the seals, each for its place in this work. A file gets its name
+when it is complete and on the disk, and every tile is checked whenever it is read, so a torn,
+damaged or exchanged file is never used. Files of a checkpoint stay; others have no name and vanish
+with the process.
 
 Tiles are written behind by one thread and read ahead by another while BLAS computes.
 """
@@ -22,10 +23,9 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 import numpy as np
-import xxhash
-from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
+from cgscore.execution.sealed import seal
 from cgscore.kernel import Array
 from cgscore.solvers.inplace import Matrix
 from cgscore.solvers.plan import REACH, Plan
@@ -231,8 +231,10 @@ class OnDisk:
 class PanelFiles:
     """The files behind a store: named ones in a checkpoint's folder, or nameless temporary ones."""
 
-    def __init__(self, plan: Plan, folder: Path, *, keep: bool) -> None:
+    def __init__(self, plan: Plan, folder: Path, *, keep: bool, work: str = "") -> None:
         self.plan = plan
+        self.renewed: list[str] = []  # files that were there and could not be used
+        self._work = work
         self.folder = folder
         self._keep = keep
         self._files: dict[int, IO[bytes]] = {}
@@ -294,7 +296,8 @@ class PanelFiles:
         return True
 
     def forget(self, i: int) -> None:
-        """Panel i is damaged and will be made anew."""
+        """Panel i is damaged, or of other work, and will be made anew."""
+        self.renewed.append(self._path(i).name)
         if file := self._files.pop(i, None):
             file.close()
         self._notes.pop(i, None)
@@ -317,10 +320,10 @@ class PanelFiles:
             raise StorageError(f"Reading {self._name(i)} failed: {error}.") from error
         for j in range(a, b):
             tile = out[:, e[j] - e[a] : e[j + 1] - e[a]]
-            if _checksum(tile) != self._sums[i][j]:
+            if self._seal(i, j, memoryview(tile.T).cast("B")) != self._sums[i][j]:
                 raise StorageError(
-                    f"{self._name(i)} is damaged: tile {j} does not have the checksum it was "
-                    "written with. Run again; what is damaged is computed anew."
+                    f"{self._name(i)} is damaged or not of this work: tile {j} does not have the "
+                    "checksum it was written with. Run again; what is damaged is computed anew."
                 )
 
     def _opened(self, i: int) -> IO[bytes]:
@@ -339,15 +342,16 @@ class PanelFiles:
             self._sums[i] = []
         with naming(self._name(i)):
             _write_fully(self._unfinished[i], memoryview(tile.T).cast("B"))
-        self._sums[i].append(_checksum(tile))
+        self._sums[i].append(self._seal(i, j, memoryview(tile.T).cast("B")))
 
     def _complete(self, i: int, notes: Array) -> None:
-        sums = [*self._sums[i], xxhash.xxh3_64_intdigest(notes.tobytes())]
+        sums = [*self._sums[i], self._seal(i, "notes", notes.tobytes())]
         end = np.array(sums, dtype=np.uint64).tobytes()
+        whole = self._seal(i, "seals", end).to_bytes(8, "big")
         with naming(self._name(i)):
             file = self._unfinished[i]
             _write_fully(file, memoryview(notes.tobytes()))
-            _write_fully(file, memoryview(end + xxhash.xxh3_64_digest(end)))
+            _write_fully(file, memoryview(end + whole))
             del self._unfinished[i]
             if self._keep:
                 os.fsync(file.fileno())
@@ -368,10 +372,13 @@ class PanelFiles:
         file.seek(start)
         raw = bytearray(length)
         _read_fully(file, memoryview(raw))
-        notes, end, seal = raw[: 8 * count], raw[8 * count : -8], raw[-8:]
+        notes, end, whole = raw[: 8 * count], raw[8 * count : -8], raw[-8:]
         sums = np.frombuffer(end, dtype=np.uint64).tolist()
-        if xxhash.xxh3_64_digest(end) != seal or xxhash.xxh3_64_intdigest(notes) != sums[-1]:
-            raise StorageError(f"{self._name(i)} is damaged at its end.")
+        if (
+            self._seal(i, "seals", end) != int.from_bytes(whole, "big")
+            or self._seal(i, "notes", notes) != sums[-1]
+        ):
+            raise StorageError(f"{self._name(i)} is damaged at its end, or not of this work.")
         return np.frombuffer(notes, dtype=np.float64), sums[:-1]
 
     def _note_count(self, i: int) -> int:
@@ -384,6 +391,9 @@ class PanelFiles:
                 return self._path(i).with_suffix(".part").open("wb", buffering=0)
             file: Any = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
             return file  # type: ignore[no-any-return]
+
+    def _seal(self, i: int, part: str | int, content: Any) -> int:
+        return seal(content, self._work, self._path(i).name, part)
 
     def _path(self, i: int) -> Path:
         return self.folder / f"panel-{i:05d}.tiles"
@@ -422,10 +432,6 @@ def sync_folder(folder: Path) -> None:
                 raise
         finally:
             os.close(handle)
-
-
-def _checksum(tile: NDArray[Any]) -> int:
-    return int(xxhash.xxh3_64_intdigest(memoryview(tile.T).cast("B")))
 
 
 def _write_fully(file: IO[bytes], data: memoryview) -> None:

@@ -8,25 +8,29 @@
     records                see `cgscore.training.records`
     lock                   held while a process works here
 
-Files of weights are what `torch.save` writes behind a mark and a checksum; `load` reads them.
+Files of weights are what `torch.save` writes, behind a mark, the digest of the training and a seal
+for both and the file's name (`execution.sealed`); `load` reads them.
 """
 
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-import xxhash
 from torch import nn
 
-from cgscore.errors import StorageError
+from cgscore.errors import CGScoreWarning, StorageError
 from cgscore.execution.files import replace_file
+from cgscore.execution.sealed import renewed, seal
 from cgscore.solvers.checkpoint import Checkpoint
 
-_MARK = b"cgscore1"
+_MARK = b"cgscore2"
+_DIGEST = 32  # characters of a digest
+_HEAD = len(_MARK) + _DIGEST + 8
 
 
 class Folder:
@@ -43,18 +47,37 @@ class Folder:
         """The file of the records."""
         return self._path / "records"
 
+    @property
+    def digest(self) -> str:
+        """Of the training."""
+        return self._checkpoint.digest
+
     def state(self) -> dict[str, Any] | None:
-        """What an earlier run kept last."""
+        """What an earlier run kept last; with a warning, nothing if that is not sound."""
         path = self._path / "state.pt"
-        return load(path) if path.exists() else None
+        if not path.exists():
+            return None
+        try:
+            return load(path, self.digest)
+        except StorageError:
+            self.start_again(path.name)
+            return None
+
+    def start_again(self, name: str) -> None:
+        """Say that a part cannot be used, and that the training begins anew."""
+        warnings.warn(
+            f"{renewed(f'The checkpoint {self._path}', [name])} The training begins again.",
+            CGScoreWarning,
+            stacklevel=2,
+        )
 
     def keep_state(self, state: Mapping[str, Any]) -> None:
         """Replace what is kept."""
-        _save(self._path / "state.pt", dict(state))
+        _save(self._path / "state.pt", dict(state), self.digest)
 
     def keep_weights(self, epoch: int, model: nn.Module) -> None:
         """Keep the weights after an epoch."""
-        _save(self.weights(epoch), model.state_dict())
+        _save(self.weights(epoch), model.state_dict(), self.digest)
 
     def weights(self, epoch: int) -> Path:
         """The file of the weights after an epoch."""
@@ -65,13 +88,23 @@ class Folder:
         self._checkpoint.close()
 
 
-def load(path: Path) -> dict[str, Any]:
-    """What `_save` wrote: tensors and numbers, on the CPU, and nothing that runs."""
+def load(path: Path, work: str | None = None) -> dict[str, Any]:
+    """What `_save` wrote: tensors and numbers, on the CPU, and nothing that runs.
+
+    Under its own name only, and only of the training with the digest `work` if that is given.
+    """
     try:
-        whole = path.read_bytes()
-        mark, seal, content = whole[:8], whole[8:16], whole[16:]
-        if mark != _MARK or seal != xxhash.xxh3_64_digest(content):
-            raise ValueError("it is damaged, or not of this version of cgscore.")
+        whole = path.read_bytes() if path.is_file() else b""
+        head, content = whole[:_HEAD], memoryview(whole)[_HEAD:]
+        digest = head[len(_MARK) : -8].decode("ascii", "replace")
+        if (
+            head[: len(_MARK)] != _MARK
+            or digest != (work or digest)
+            or int.from_bytes(head[-8:], "big") != seal(content, digest, path.name)
+        ):
+            raise ValueError(
+                "it is damaged, renamed, of another training or of another version of cgscore."
+            )
         found: dict[str, Any] = torch.load(
             io.BytesIO(content), map_location="cpu", weights_only=True
         )
@@ -82,13 +115,13 @@ def load(path: Path) -> dict[str, Any]:
     return found
 
 
-def _save(path: Path, content: Mapping[str, Any]) -> None:
+def _save(path: Path, content: Mapping[str, Any], work: str) -> None:
     whole = io.BytesIO()
     torch.save(content, whole)
-    sealed = _MARK + xxhash.xxh3_64_digest(whole.getbuffer())
+    mark = seal(whole.getbuffer(), work, path.name).to_bytes(8, "big")
 
     def write(file: Any) -> None:
-        file.write(sealed)
+        file.write(_MARK + work.encode() + mark)
         file.write(whole.getbuffer())
 
     replace_file(path, write)

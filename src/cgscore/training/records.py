@@ -2,11 +2,13 @@
 
 ::
 
-    a line of JSON         what the file holds: n, the classes, which probabilities; padded
-    a frame per epoch      checksum, loss (float32), probability (float16), correctness (bits)
+    a line of JSON         what the file holds: n, the classes, which probabilities, and the
+                           digest of the training; padded
+    a frame per epoch      seal, loss (float32), probability (float16), correctness (bits)
 
-Frames have one size, and each is on the disk before the next is begun. After a kill the last one
-may be torn: its checksum says so, and it does not count.
+Frames have one size, and each is on the disk before the next is begun. A frame is sealed for its
+epoch of this training (`execution.sealed`). After a kill the last one may be torn: its seal says
+so, and it does not count.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
+from cgscore.execution.sealed import seal
 from cgscore.solvers.storage import naming
 from cgscore.training.evaluation import Evaluation
 
-_FORMAT = 1
+_FORMAT = 2
 _LARGEST = 1 << 26  # bytes of a first line that is worth reading
 _ALIGNED = 64
 
@@ -41,17 +43,20 @@ class Records:
     ----------
     classes : list
         The labels that the k columns of `probability` belong to.
+    work : str
+        Digest of the training that was recorded.
     """
 
     def __init__(self, file: str | os.PathLike[str] | bytes) -> None:
         name, content = _content(file)
         told, start = _head(name, content)
         self.classes: list[Any] = told["classes"]
+        self.work = str(told["work"])
         self._n = int(told["n"])
         kind = _frame(self._n, len(self.classes), told["probability"] == "all")
         whole = (len(content) - start) // kind.itemsize
         frames = content[start : start + whole * kind.itemsize].view(kind)
-        self._frames = frames[: _sound(frames)]
+        self._frames = frames[: _sound(frames, self.work)]
 
     def __len__(self) -> int:
         """Epochs."""
@@ -87,6 +92,8 @@ class Recorder:
         The labels.
     every : bool
         Keep the probabilities of all classes, or of the given label only.
+    work : str
+        Digest of the training.
     done : int
         Epochs that an earlier run has written, and that stay. Later ones are cut off.
 
@@ -103,9 +110,11 @@ class Recorder:
         classes: NDArray[Any],
         *,
         every: bool,
+        work: str = "",
         done: int = 0,
     ) -> None:
         self._path, self._own, self._every = path, own, every
+        self._work, self._epoch = work, done
         self._kind = _frame(len(own), len(classes), every)
         head = _line(
             {
@@ -113,6 +122,7 @@ class Recorder:
                 "n": len(own),
                 "probability": "all" if every else "given",
                 "classes": classes.tolist(),
+                "work": work,
             }
         )
         if done:
@@ -132,7 +142,8 @@ class Recorder:
             if self._every
             else np.take_along_axis(found.probability, self._own[:, None], axis=1)[:, 0]
         )
-        frame["seal"] = _seal(frame)
+        frame["seal"] = _seal(frame, self._work, self._epoch)
+        self._epoch += 1
         self._write(frame.tobytes())
 
     def records(self) -> Records:
@@ -186,19 +197,20 @@ def _head(name: str, content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
         told = json.loads(line)
         if not end or told["cgscore records"] != _FORMAT or told["n"] < 1 or not told["classes"]:
             raise ValueError
+        told["work"]
         return dict(told), len(line) + 1
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(f"{name}: no records of this version of cgscore.") from error
 
 
-def _seal(frame: NDArray[Any]) -> int:
-    return xxhash.xxh3_64_intdigest(frame.tobytes()[8:])
+def _seal(frame: NDArray[Any], work: str, epoch: int) -> int:
+    return seal(frame.tobytes()[8:], work, "records", epoch)
 
 
-def _sound(frames: NDArray[Any]) -> int:
-    """How many frames there are before the first damaged one."""
+def _sound(frames: NDArray[Any], work: str) -> int:
+    """How many frames there are before the first one that is damaged or from elsewhere."""
     for i in range(len(frames)):
-        if int(frames["seal"][i]) != _seal(frames[i : i + 1]):
+        if int(frames["seal"][i]) != _seal(frames[i : i + 1], work, i):
             return i
     return len(frames)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from cgscore.errors import ConvergenceError, OptionError
+from cgscore.errors import ConvergenceError, OptionError, StorageError
 from cgscore.execution.progress import Advance, Progress
 from cgscore.labels import Labels
 from cgscore.solvers.checkpoint import digest_of
@@ -36,7 +36,7 @@ from cgscore.training.schedule import (
 
 OFTEN = 300.0  # seconds after which the state is kept within an epoch
 
-_FORMAT = 1
+_FORMAT = 2
 _BACKWARD = 3  # work of a step, in evaluations of its examples
 
 
@@ -125,6 +125,9 @@ class Run:
     def finish(self, folder: Folder | None, progress: Progress) -> Records | None:
         """Train to the end, from where an earlier run was; give the records."""
         state = folder.state() if folder else None
+        if folder and state and not self._recorded(folder, state["step"] // self._of_epoch):
+            folder.start_again(folder.records.name)
+            state = None
         if state:
             self._restore(state)
         elif folder and 0 in self.keep:
@@ -137,6 +140,7 @@ class Run:
             self.labels.own,
             self.labels.classes,
             every=self.recorded == "all",
+            work=folder.digest if folder else "",
             done=self.epoch,
         )
         try:
@@ -144,6 +148,16 @@ class Run:
             return recorder.records()
         finally:
             recorder.close()
+
+    def _recorded(self, folder: Folder, epochs: int) -> bool:
+        """Whether the records of so many epochs are there and sound, where any are wanted."""
+        if not self.recorded or not epochs:
+            return True
+        try:
+            found = Records(folder.records)
+        except StorageError:
+            return False
+        return found.work == folder.digest and len(found) >= epochs
 
     def _train(self, folder: Folder | None, recorder: Recorder | None, progress: Progress) -> None:
         tested = len(self.test[0]) if self.test else 0

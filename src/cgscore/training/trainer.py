@@ -55,6 +55,8 @@ class Trained:
         How images were normalised: ``Inputs(X, scale=scale)`` is what the model saw.
     steps : int
         How many there were.
+    digest : str
+        Of the training, for which the files of weights are sealed; empty without a checkpoint.
     """
 
     model: nn.Module
@@ -64,6 +66,7 @@ class Trained:
     checkpoints: Mapping[int, Path]
     scale: Scale | None
     steps: int
+    digest: str = ""
 
     def at(self, epoch: int) -> nn.Module:
         """A copy of the network with the weights after a kept epoch."""
@@ -71,7 +74,7 @@ class Trained:
             kept = ", ".join(map(str, self.checkpoints)) or "none"
             raise OptionError(f"The weights after epoch {epoch} were not kept. There are: {kept}.")
         model = copy.deepcopy(self.model)
-        model.load_state_dict(load(self.checkpoints[epoch]))
+        model.load_state_dict(load(self.checkpoints[epoch], self.digest))
         return model
 
 
@@ -183,6 +186,7 @@ def train(
         else {},
         inputs.scale,
         run.step,
+        folder.digest if folder else "",
     )
 
 
