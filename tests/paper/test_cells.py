@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.errors import OptionError, ResultError, SourceError
+from cgscore.errors import CGScoreWarning, OptionError, ResultError, SourceError
 from cgscore.paper import cells as machinery
 from cgscore.paper import plans, trained
 from cgscore.paper.cells import Cell, Work
+from cgscore.paper.datasets import fingerprint
 from cgscore.paper.plans import Plan
 from cgscore.paper.scored import shared_runs, subset_cell
 
@@ -71,8 +73,9 @@ def test_a_killed_run_goes_on(here: Work, calls: list[int]) -> None:
 def test_damaged_json_counts_as_missing(here: Work, calls: list[int], damage: str) -> None:
     (cell,) = counted(3)
     here(cell)
-    (here.folder / f"{cell.name}.json").write_text(damage)
-    assert Work(here.folder, here.data)(cell)["double"] == 6
+    (here.folder / f"{here.stem(cell)}.json").write_text(damage)
+    with pytest.warns(CGScoreWarning, match=f"computed again: {here.stem(cell)}"):
+        assert Work(here.folder, here.data)(cell)["double"] == 6
     assert calls == [3, 3]
     Work(here.folder, here.data)(cell)
     assert calls == [3, 3]  # mended
@@ -92,7 +95,7 @@ def test_damaged_json_counts_as_missing(here: Work, calls: list[int], damage: st
 def test_damaged_arrays_count_as_missing(here: Work, calls: list[int], damage: str) -> None:
     (cell,) = counted(3)
     here(cell)
-    path = here.folder / f"{cell.name}.npz"
+    path = here.folder / f"{here.stem(cell)}.npz"
     whole = path.read_bytes()
     if damage == "gone":
         path.unlink()
@@ -104,9 +107,41 @@ def test_damaged_arrays_count_as_missing(here: Work, calls: list[int], damage: s
         assert turned != whole
         changed = {"empty": b"", "half": whole[:middle], "no archive": b"text", "bytes": turned}
         path.write_bytes(changed[damage])
-    found = Work(here.folder, here.data)(cell)
+    with pytest.warns(CGScoreWarning, match="computed again"):
+        found = Work(here.folder, here.data)(cell)
     assert found["row"].tolist() == [0, 1, 2]
     assert calls == [3, 3]
+
+
+def test_a_cell_is_no_other_cell(here: Work, calls: list[int]) -> None:
+    one, other = counted(3, 4)
+    here.all([one, other])
+    for suffix in ("json", "npz"):
+        for cell in (one, other):
+            path = here.folder / f"{here.stem(cell)}.{suffix}"
+            path.rename(path.with_suffix(f".{suffix}.kept"))
+        for cell, from_cell in ((one, other), (other, one)):
+            source = here.folder / f"{here.stem(from_cell)}.{suffix}.kept"
+            source.rename(here.folder / f"{here.stem(cell)}.{suffix}")
+    with pytest.warns(CGScoreWarning, match="computed again"):
+        found = Work(here.folder, here.data).all([one, other])
+    assert [cell["double"] for cell in found] == [6, 8]
+
+
+def test_other_data_have_cells_of_their_own(here: Work, calls: list[int], tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(here.data, other)
+    (cell,) = counted(3)
+    here(cell)
+    Work(here.folder, other)(cell)
+    assert calls == [3]  # a copy is the same
+    labels = other / "fashion-mnist" / "train-labels-idx1-ubyte.gz"
+    labels.write_bytes(labels.read_bytes()[:-1] + b"x")
+    fingerprint.cache_clear()
+    Work(here.folder, other)(cell)
+    assert calls == [3, 3]
+    cifar = Cell(cell.function, {"dataset": "cifar-10"})
+    assert here.stem(cifar) == Work(here.folder, other).stem(cifar)  # whose files are the same
 
 
 def test_a_cell_without_a_result(here: Work) -> None:
@@ -119,10 +154,10 @@ def test_nothing_half_written_stays(here: Work, calls: list[int]) -> None:
     here.all(counted(3))
     (cell,) = counted(3)
     assert {path.name for path in here.folder.iterdir()} == {
-        f"{cell.name}.json",
-        f"{cell.name}.npz",
+        f"{here.stem(cell)}.json",
+        f"{here.stem(cell)}.npz",
     }
-    told = json.loads((here.folder / f"{cell.name}.json").read_text())
+    told = json.loads((here.folder / f"{here.stem(cell)}.json").read_text())
     assert told["function"] == "trained.counted"
     assert told["options"] == {"number": 3}
     assert told["value"] == {"double": 6}
@@ -137,7 +172,7 @@ def test_side_by_side_in_processes(tmp_path: Path, data: Path, plan: Plan) -> No
     start = time.time()
     found = work.all([*cells, cells[0]])
     assert [one["X"].shape for one in found] == [(300, 28, 28), (300, 32, 32, 3), (300, 28, 28)]
-    made = [(tmp_path / f"{cell.name}.npz").stat().st_mtime for cell in cells]
+    made = [(tmp_path / f"{work.stem(cell)}.npz").stat().st_mtime for cell in cells]
     assert min(made) >= start - 1
     alone = Work(tmp_path / "alone", data)
     np.testing.assert_array_equal(alone(cells[1])["X"], found[1]["X"])

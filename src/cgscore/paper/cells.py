@@ -1,21 +1,22 @@
 """Cells: pieces of work that are done once and found again.
 
 A cell is a function of this package and what it is called with. Its result, numbers and arrays, is
-kept in a folder under a name made of both, so that an interrupted run goes on and two figures
-that need the same thing share it. Functions are called as ``function(work, **options)`` and may ask
-`work` for other cells.
+kept in a folder under a name made of both and of the data, so that an interrupted run goes on and
+two figures that need the same thing share it. Functions are called as ``function(work, **options)``
+and may ask `work` for other cells.
 
-Results are written beside their name and then renamed; arrays are read without pickle.
+Results are written beside their name and then renamed, and sealed for it (`execution.sealed`): a
+cell that is damaged or was another's is run again, with a warning. Arrays are read without pickle.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import io
 import json
 import time
-import zipfile
-import zlib
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -26,10 +27,12 @@ from typing import Any
 import numpy as np
 
 from cgscore import __version__
-from cgscore.errors import CGScoreError, ResultError
+from cgscore.errors import CGScoreError, CGScoreWarning, ResultError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Progress, Silent
+from cgscore.execution.sealed import renewed, seal
+from cgscore.paper.datasets import SOURCES, fingerprint
 from cgscore.paper.plans import Plan
 
 _HOME = "cgscore.paper."
@@ -134,6 +137,12 @@ class Work:
             raise ResultError(f"The cell {cell.name} was run and has left no result.")
         return known
 
+    def stem(self, cell: Cell) -> str:
+        """Name of a cell's files: its own, and the fingerprint of the data it may read."""
+        dataset = cell.options.get("dataset")
+        known = dataset if dataset in SOURCES else None
+        return f"{cell.name}-{fingerprint(self.data, known)}"
+
     def quiet(self) -> Work:
         """The same in a process of its own: silent, one cell at a time."""
         return Work(self.folder, self.data, self.device)
@@ -152,8 +161,16 @@ class Work:
 
     def _known(self, cell: Cell) -> Found | None:
         if cell.name not in self._seen:
-            found = _read(self.folder / f"{cell.name}.json", self.folder / f"{cell.name}.npz")
+            stem = self.stem(cell)
+            file = self.folder / f"{stem}.json"
+            if not file.exists():
+                return None
+            found = _read(file, self.folder / f"{stem}.npz")
             if found is None:
+                warnings.warn(
+                    renewed(f"Cells in {self.folder}", [stem]), CGScoreWarning, stacklevel=4
+                )
+                file.unlink()
                 return None
             self._seen[cell.name] = found
         return self._seen[cell.name]
@@ -166,6 +183,10 @@ class Work:
             raise type(error)(f"{cell.function} {dict(cell.options)}: {error}") from error
         seconds = time.perf_counter() - start
         arrays = {name: v for name, v in value.items() if isinstance(v, np.ndarray)}
+        stem, packed = self.stem(cell), io.BytesIO()
+        if arrays:
+            np.savez(packed, **arrays)
+            replace_file(self.folder / f"{stem}.npz", lambda file: file.write(packed.getbuffer()))
         told = {
             "function": cell.function,
             "options": dict(cell.options),
@@ -173,29 +194,32 @@ class Work:
             "seconds": seconds,
             "value": {name: v for name, v in value.items() if name not in arrays},
             "arrays": sorted(arrays),
+            "arrays_seal": seal(packed.getbuffer(), stem, "arrays"),
         }
-        if arrays:
-            replace_file(self.folder / f"{cell.name}.npz", lambda file: _savez(file, arrays))
-        text = json.dumps(told, indent=1).encode()
-        replace_file(self.folder / f"{cell.name}.json", lambda file: file.write(text))
+        text = json.dumps({**told, "seal": _seal(told, stem)}, indent=1).encode()
+        replace_file(self.folder / f"{stem}.json", lambda file: file.write(text))
+
+
+def _seal(told: Mapping[str, Any], stem: str) -> int:
+    return seal(json.dumps(told, sort_keys=True).encode(), stem)
 
 
 def _read(path: Path, arrays: Path) -> Found | None:
-    """What a cell has left, or None; files that cannot be read count as missing."""
+    """What a cell has left, or None if that is damaged or belongs to another cell."""
     try:
         told = json.loads(path.read_text())
+        if told.pop("seal") != _seal(told, path.stem):
+            return None
         value = dict(told["value"])
         if told["arrays"]:
-            # np.load leaves a file open that is no archive
-            with arrays.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            raw = arrays.read_bytes()
+            if told["arrays_seal"] != seal(raw, path.stem, "arrays"):
+                return None
+            with np.load(io.BytesIO(raw), allow_pickle=False) as kept:
                 value |= {name: kept[name] for name in told["arrays"]}
         return Found(value, float(told["seconds"]))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def _savez(file: Any, arrays: Mapping[str, Any]) -> None:
-    np.savez(file, **arrays)
 
 
 def _single() -> None:

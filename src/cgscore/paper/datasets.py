@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from cgscore.data import read
@@ -67,6 +68,8 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
     }
 )
 
+
+HASHED = 4_000_000_000  # bytes of a dataset whose contents are looked at for its fingerprint
 
 #: Folders that archives of the data unpack to, and other names of a part.
 _ARCHIVES = ("cifar-10-batches-py", "cifar-100-python")
@@ -140,6 +143,32 @@ def load(folder: Path, name: str, split: str = "train") -> Images:
     names = tuple(str(told.get(label, label)) for label in classes.tolist())
     X = np.concatenate([np.asarray(found.X, np.uint8) for found in read_parts])
     return Images(X, own.astype(np.intp), names)
+
+
+@functools.lru_cache
+def fingerprint(folder: Path, name: str | None = None) -> str:
+    """A short text that changes with the files of a dataset, or of all that are there.
+
+    Contents count, and beyond `HASHED` bytes sizes and times of change instead.
+    """
+    sources = list(SOURCES.values()) if name is None else [SOURCES[name]]
+    places = [folder / source.folder for source in sources]
+    files = [
+        path for place in places if place.is_dir() for path in place.rglob("*") if path.is_file()
+    ]
+    scores = (folder / "cscores" / source.c_scores for source in sources if source.c_scores)
+    files += [path for path in scores if path.is_file()]
+    sizes = {path: path.stat() for path in sorted(files)}
+    digest = xxhash.xxh3_64()
+    for path, stat in sizes.items():
+        digest.update(f"{path.relative_to(folder)} {stat.st_size}".encode())
+        if sum(one.st_size for one in sizes.values()) > HASHED:
+            digest.update(f" {stat.st_mtime_ns}".encode())
+            continue
+        with path.open("rb") as file:
+            while part := file.read(1 << 24):
+                digest.update(part)
+    return digest.hexdigest()[:8]
 
 
 def c_scores(folder: Path, name: str, own: Index) -> NDArray[np.float64] | None:
