@@ -8,7 +8,7 @@ PIP := -m pip install -qq --disable-pip-version-check
 INSTALL := $(BIN)/python $(PIP) $(CONSTRAINTS:%=-c %)
 
 .PHONY: help demo test test-slow test-training test-portable test-portable-short test-core test-lowest \
-  browser check bench bench-large format constraints clean
+  browser check audit bench bench-large format constraints clean
 
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
@@ -62,6 +62,11 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Known holes of what is installed; the database is on the network.
+audit: $(VENV)/.test
+	@$(BIN)/python $(PIP) pip-audit
+	$(BIN)/pip-audit --local --skip-editable
 
 bench: $(VENV)/.core
 	$(BIN)/python bench/exact.py

