@@ -171,6 +171,8 @@ def test_what_makes_no_sense() -> None:
             scores_by_training(**told)
 
 
+# a tiny network may give several examples the same features
+@pytest.mark.filterwarnings("ignore:.* rows are identical:cgscore.errors.CGScoreWarning")
 def test_what_the_documentation_says_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of Python in the pages on training and on features, on small images."""
     ten = replace(TINY, settings=replace(TINY.settings, epochs=10, batch_size=32), runs=1)
