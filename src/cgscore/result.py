@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore import __version__
 from cgscore.best_window import predicted_by_windows
+from cgscore.csv_files import write_csv
 from cgscore.data import Dataset, read
 from cgscore.data.encoded import is_file
 from cgscore.duplicates import Groups
@@ -474,9 +475,18 @@ class Scores:
         )
         return notes
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write the table as CSV, with all digits."""
-        replace_file(Path(path), lambda file: self.table.to_csv(file, index=False))
+    def to_csv(self, path: str | Path, *, guard: bool = True) -> None:
+        """Write the table as CSV, with all digits.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        guard : bool
+            Put a single quote before ids and labels that a spreadsheet would take for a formula
+            (`cgscore.csv_files`). Numbers are never touched.
+        """
+        write_csv(self.table, path, guard=guard)
 
     def save(self, path: str | Path) -> None:
         """Write table, leave-one-out predictions, d and metadata to one Parquet file.

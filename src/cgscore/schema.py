@@ -299,7 +299,7 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
     """The checked document among the metadata of a Parquet file."""
     found = _parsed(metadata[KEY]) if KEY in metadata else None
     version = found.get("format") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or not _whole(1)(version):
+    if not isinstance(found, dict) or not isinstance(version, int) or not _whole(1)(version):
         raise InvalidResultError(f"{path} is a Parquet file, but not a result of cgscore.")
     meta = found.get("meta")
     if version not in META:
