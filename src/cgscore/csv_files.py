@@ -13,7 +13,7 @@ import os
 import re
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from cgscore.errors import ResultError
 from cgscore.execution.files import replace_file
@@ -48,7 +48,7 @@ def write_csv(
     """
     table = with_guard(frame) if guard else frame
     # csv leaves a lone carriage return unquoted, and readers take it for the end of a row
-    quoting = csv.QUOTE_NONNUMERIC if _has_return(table) else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if _has_return(table) else csv.QUOTE_MINIMAL
 
     def write(file: Any) -> None:
         try:

@@ -25,14 +25,8 @@ from cgscore.execution.progress import Listener, reporter
 from cgscore.features.encoders import BUILT_IN
 from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
-from cgscore.schema import (
-    MAX_RATIO,
-    check_openable,
-    check_read_options,
-    encode_document,
-    exists,
-    read_result,
-)
+from cgscore.result_file import MAX_RATIO, read_result
+from cgscore.schema import check_openable, check_read_options, encode_document, exists
 from cgscore.scores import (
     Valuation,
     cg_approx,
