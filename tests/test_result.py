@@ -79,8 +79,10 @@ def test_regression_and_csv(cloud: tuple[Any, Any], tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(back.table, s.table)
     assert back.complexity == s.complexity
     s.to_csv(tmp_path / "s.csv")
-    table = pd.read_csv(tmp_path / "s.csv", float_precision="round_trip")
-    pd.testing.assert_frame_equal(table, s.table, check_exact=True)
+    table = pd.read_csv(tmp_path / "s.csv", dtype=str)  # what pandas makes of digits may differ
+    for name in ("given_label", "cg", "partial", "predicted_label"):
+        assert table[name].map(float).tolist() == s.table[name].tolist()
+    assert list(table) == list(s.table)
 
 
 def test_meta_says_how(cloud: tuple[Any, Any]) -> None:

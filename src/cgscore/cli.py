@@ -158,6 +158,13 @@ RunsOption = Annotated[
 MemoryOption = Annotated[
     str | None, typer.Option("--memory-limit", help="Most memory to use, such as 4GB.")
 ]
+NoGuardOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-guard",
+        help="For .csv: write text cells that spreadsheets would take for formulas as they are.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]
 
 
@@ -338,6 +345,7 @@ def score(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="For methods that draw at random.")
     ] = 0,
+    no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Score every example and write the result."""
@@ -380,7 +388,7 @@ def score(
             duplicates=duplicates,
         )
     if output.suffix.lower() == ".csv":
-        scores.to_csv(output)
+        scores.to_csv(output, guard=not no_guard)
     else:
         scores.save(output)
     for note in scores.meta["warnings"]:
@@ -450,6 +458,7 @@ def issues(
         typer.Option("--precision", help="Flag as many as keep this share expected to be wrong."),
     ] = None,
     count: Annotated[int, typer.Option("--show", min=0, help="Suspects shown.")] = WORST,
+    no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say which labels are probably wrong, worst first."""
@@ -475,7 +484,8 @@ def issues(
             complain(f"warning: {text}")
     found = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
-        _write_table(found.reset_index().sort_values("label_score", kind="stable"), output)
+        ordered = found.reset_index().sort_values("label_score", kind="stable")
+        _write_table(ordered, output, guard=not no_guard)
     suspects = worst_first(found)
     told, note = _why(scores, suspects.head(count), data) if why else (None, None)
     if as_json:
@@ -559,6 +569,7 @@ def prune(
     ] = None,
     encoder: EncoderOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="For whatever is drawn.")] = 0,
+    no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say which examples to keep, and write what stays of the data."""
@@ -601,7 +612,7 @@ def prune(
     if filtered is not None and dataset is not None:
         written[str(filtered)] = write_filtered(dataset, kept, filtered, copy=copies)
     if output is not None:
-        _write_kept(scores, kept, output, {by: values}, mask=mask)
+        _write_kept(scores, kept, output, {by: values}, mask=mask, guard=not no_guard)
         written[str(output)] = f"{len(scores) if mask else len(kept):,} rows"
     if as_json:
         counts = scores.table["given_label"].iloc[kept].value_counts()
@@ -646,7 +657,13 @@ def _data(scores: Scores, data: str | None, encoder: str | None) -> Dataset:
 
 
 def _write_kept(
-    scores: Scores, kept: Any, output: Path, values: dict[str, Any], *, mask: bool
+    scores: Scores,
+    kept: Any,
+    output: Path,
+    values: dict[str, Any],
+    *,
+    mask: bool,
+    guard: bool,
 ) -> None:
     """Positions, ids, labels and scores of what stays, or yes and no for all."""
     import numpy as np
@@ -659,7 +676,7 @@ def _write_kept(
         return
     table = scores.table[["id", "given_label"]].assign(**values)
     table.insert(0, "position", np.arange(len(scores)))
-    _write_table(table.assign(keep=stays) if mask else table.iloc[kept], output)
+    _write_table(table.assign(keep=stays) if mask else table.iloc[kept], output, guard=guard)
 
 
 @app.command()
@@ -795,12 +812,13 @@ def _is_result(path: str) -> bool:
         return True  # then reading it says what is wrong
 
 
-def _write_table(table: pd.DataFrame, output: Path) -> None:
+def _write_table(table: pd.DataFrame, output: Path, *, guard: bool = True) -> None:
+    from cgscore.csv_files import write_csv
     from cgscore.execution.files import replace_file
 
     table.attrs = {}
     if output.suffix.lower() == ".csv":
-        replace_file(output, lambda file: table.to_csv(file, index=False))
+        write_csv(table, output, guard=guard)
     else:
         replace_file(output, lambda file: table.to_parquet(file, index=False))
 

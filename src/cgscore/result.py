@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore import __version__
 from cgscore.best_window import predicted_by_windows
+from cgscore.csv_files import write_csv
 from cgscore.data import Dataset, read
 from cgscore.data.encoded import is_file
-from cgscore.data.sources import OPTIONS
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError, ResultError
 from cgscore.execution.files import replace_file
@@ -26,6 +25,8 @@ from cgscore.execution.progress import Listener, reporter
 from cgscore.features.encoders import BUILT_IN
 from cgscore.kernel import Array, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
+from cgscore.result_file import MAX_RATIO, read_result
+from cgscore.schema import check_openable, check_read_options, encode_document, exists
 from cgscore.scores import (
     Valuation,
     cg_approx,
@@ -39,10 +40,8 @@ from cgscore.troubles import issue_table
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT = 1  # of saved files; readers refuse files with a higher number
 EXTRAS = ("cg_prime", "cg_approx", "accumulated_error")
 
-_KEY = b"cgscore"
 _STRIP = 256  # rows of H formed at a time for the extras
 
 
@@ -270,7 +269,11 @@ class Scores:
             if by == "label_score":
                 found = self.label_issues()["label_score"].to_numpy()
             elif by in numbers:
-                found = self.table[by].to_numpy()
+                column = self.table[by]  # nullable types of pandas come as objects otherwise
+                masked = not isinstance(column.dtype, np.dtype)
+                found = (
+                    column.to_numpy(np.float64, na_value=np.nan) if masked else column.to_numpy()
+                )
             else:
                 known = ", ".join([*numbers, "label_score"])
                 raise OptionError(f"by={by!r} is not known. Choose one of: {known}.")
@@ -365,11 +368,12 @@ class Scores:
                 dataset = dataset.with_labels(self.table["given_label"].to_numpy())
         if dataset is None:
             source = self.meta["source"]
-            if not (source.startswith("sklearn:") or Path(source).exists()):
+            if not (source.startswith("sklearn:") or exists(source)):
                 raise OptionError(
                     f"This result was loaded from a file and its source ({source}) is not there. "
                     "Give the scored data: data=..."
                 )
+            check_openable(source, "source")
             dataset = read(source, **self._read_options(encoder))
         if dataset.fingerprint != self.meta["fingerprint"]:
             raise OptionError("The data are not what was scored: their fingerprint differs.")
@@ -386,8 +390,7 @@ class Scores:
     def _read_options(self, encoder: str | None) -> dict[str, Any]:
         """How the source was read; code is loaded only by names that the caller has said."""
         options = self.meta["read_options"]
-        if not isinstance(options, dict) or not set(options) <= set(OPTIONS):
-            raise ResultError("The result does not say how its source is read: it was changed.")
+        check_read_options(options)
         self.check_encoder(encoder)
         saved = options.get("encoder")
         harmless = saved is None or saved in BUILT_IN or is_file(str(saved))
@@ -396,6 +399,10 @@ class Scores:
                 f"This result was scored with the encoder {saved!r}, which is loaded only if you "
                 f"name it yourself: encoder={saved!r} (command line: --encoder {saved})"
             )
+        if "labels" in options:
+            check_openable(options["labels"], "file of labels")
+        if saved is not None and is_file(saved):
+            check_openable(saved, "file of features")
         return dict(options)
 
     def _kernel_times_targets(self, dataset: Dataset) -> tuple[Array, Array]:
@@ -462,9 +469,18 @@ class Scores:
         )
         return notes
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write the table as CSV, with all digits."""
-        replace_file(Path(path), lambda file: self.table.to_csv(file, index=False))
+    def to_csv(self, path: str | Path, *, guard: bool = True) -> None:
+        """Write the table as CSV, with all digits.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        guard : bool
+            Put a single quote before ids and labels that a spreadsheet would take for a formula
+            (`cgscore.csv_files`). Numbers are never touched.
+        """
+        write_csv(self.table, path, guard=guard)
 
     def save(self, path: str | Path) -> None:
         """Write table, leave-one-out predictions, d and metadata to one Parquet file.
@@ -484,15 +500,8 @@ class Scores:
         arrow = arrow.append_column("d", pa.array(self.d))
         arrow = arrow.append_column("alpha", pa.array(self.alpha))
         arrow = arrow.append_column("loo", pa.FixedSizeListArray.from_arrays(flat, k))
-        document = {
-            "format": FORMAT,
-            "meta": self.meta,
-            "classes": self.classes.tolist(),
-            "complexity": list(self.complexity.values()),
-        }
-        arrow = arrow.replace_schema_metadata(
-            {**(arrow.schema.metadata or {}), _KEY: json.dumps(document).encode()}
-        )
+        document = encode_document(self.meta, self.classes.tolist(), list(self.complexity.values()))
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **document})
         replace_file(Path(path), lambda file: pq.write_table(arrow, file, compression="zstd"))
 
     def __repr__(self) -> str:
@@ -533,53 +542,34 @@ class Scores:
         )
 
 
-def load(path: str | Path) -> Scores:
-    """A result saved with `Scores.save`.
+def load(path: str | Path, *, max_ratio: float = MAX_RATIO) -> Scores:
+    """A result saved with `Scores.save`, checked against its schema (`cgscore.schema`).
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    max_ratio : float
+        A file that would take more than 256 MB and so many times its own size in memory is refused.
 
     Raises
     ------
-    ResultError
-        The file is missing, not a result of cgscore, damaged, or from a newer version.
+    InvalidResultError
+        The file is missing, not a result of cgscore, damaged, changed, or from a newer version. It
+        is both a `ResultError` and a `StorageError`.
+    MemoryLimitError
+        There is not enough memory for it.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = Path(path)
-    if not path.is_file():
-        raise ResultError(f"{path} does not exist.")
-    try:
-        arrow = pq.read_table(path, partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ResultError(f"{path} is not a complete Parquet file: {reason}") from error
-    try:
-        document = json.loads((arrow.schema.metadata or {})[_KEY])
-        version = int(document["format"])
-    except (KeyError, ValueError, TypeError) as error:
-        raise ResultError(f"{path} is a Parquet file, but not a result of cgscore.") from error
-    if version > FORMAT:
-        raise ResultError(
-            f"{path} has format {version}, written by cgscore {document['meta']['version']}. "
-            f"This is cgscore {__version__}, which reads up to format {FORMAT}: update it."
-        )
-    try:
-        loo = arrow["loo"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        table = arrow.drop_columns(["d", "alpha", "loo"]).to_pandas()
-        given = table["given_label"].to_numpy()
-        classes = np.array(document["classes"], dtype=given.dtype if document["classes"] else None)
-        return Scores(
-            table=table,
-            loo=loo.reshape(len(table), -1).astype(np.float64),
-            d=arrow["d"].to_numpy().astype(np.float64),
-            alpha=arrow["alpha"].to_numpy().astype(np.float64),
-            classes=classes,
-            complexity=dict(
-                zip(classes.tolist() or ["target"], document["complexity"], strict=True)
-            ),
-            meta=document["meta"],
-        )
-    except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
-        raise ResultError(f"{path} is damaged: {error}") from error
+    saved = read_result(Path(path), max_ratio=max_ratio)
+    return Scores(
+        table=saved.table,
+        loo=saved.loo,
+        d=saved.d,
+        alpha=saved.alpha,
+        classes=saved.classes,
+        complexity=saved.complexity,
+        meta=saved.meta,
+    )
 
 
 def score_table(
