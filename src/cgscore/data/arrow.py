@@ -77,16 +77,17 @@ def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
 
 
 def _parquet_rows(path: Path, file: Any) -> Rows:
+    schema = file.schema_arrow  # built anew whenever it is asked for
+
     def batches(columns: list[str]) -> Iterator[Any]:
         parts = [
-            f"{name}.bytes" if _has_bytes(file.schema_arrow.field(name).type) else name
-            for name in columns
+            f"{name}.bytes" if _has_bytes(schema.field(name).type) else name for name in columns
         ]
         # group by group, or all of them would stay in memory until the last is read
         for group in range(file.num_row_groups):
             yield from file.iter_batches(_BATCH, [group], parts, use_threads=False)
 
-    return Rows(str(path), file.schema_arrow, file.metadata.num_rows, batches)
+    return Rows(str(path), schema, file.metadata.num_rows, batches)
 
 
 def _refuse_claims(path: Path, metadata: Any) -> None:
