@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cgscore.data import arrays, arrow, bundled, cifar, delimited, folders, idx, objects, tables
+from cgscore.data.bounded import check_regular
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoded import encoded, reading_for, wanted_encoder
 from cgscore.errors import LabelError, OptionError, SourceError
@@ -223,6 +224,8 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
         if not path.exists():
             link = " It is a link to nothing." if path.is_symlink() else _similar(path)
             raise SourceError(f"{path} does not exist.{link}")
+        if not path.is_dir():
+            check_regular(path)
         reader = _reader(path)
         _refuse_unheeded(path, options, _HEEDS[reader])
         dataset = reader(path, options)
