@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,14 +37,17 @@ _MAX_TUPLE = 16  # values of a tuple; numpy's have five
 _MAX_TUPLE_DEPTH = 3
 _MAX_NAME = 255  # bytes of a file name or the name of a class
 
-_ALLOWED = frozenset(
-    "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE "
-    "INT BININT BININT1 BININT2 LONG LONG1 FLOAT BINFLOAT "
-    "STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 "
-    "UNICODE SHORT_BINUNICODE BINUNICODE BINUNICODE8 "
-    "EMPTY_LIST APPEND APPENDS LIST EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 "
-    "EMPTY_DICT DICT SETITEM SETITEMS PUT BINPUT LONG_BINPUT MEMOIZE GET BINGET LONG_BINGET "
-    "GLOBAL STACK_GLOBAL REDUCE BUILD".split()
+_ALLOWED = set(
+    re.findall(
+        r"\w+",
+        "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE "
+        "INT BININT BININT1 BININT2 LONG LONG1 FLOAT BINFLOAT "
+        "STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 "
+        "UNICODE SHORT_BINUNICODE BINUNICODE BINUNICODE8 "
+        "EMPTY_LIST APPEND APPENDS LIST EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 "
+        "EMPTY_DICT DICT SETITEM SETITEMS PUT BINPUT LONG_BINPUT MEMOIZE GET BINGET LONG_BINGET "
+        "GLOBAL STACK_GLOBAL REDUCE BUILD",
+    )
 )
 
 
@@ -230,8 +234,8 @@ class _Plain(pickle._Unpickler):
         if (module, name) == ("_codecs", "encode"):  # how Python 3 writes bytes for Python 2
             return self._encode
         raise Refused(
-            f"asks for {module[:100]}.{name[:100]}, which could run code. Only arrays of bytes, numbers and "
-            "texts are read from pickles."
+            f"asks for {module[:100]}.{name[:100]}, which could run code. Only "
+            "arrays of bytes, numbers and texts are read from pickles."
         )
 
     def _encode(self, text: object, encoding: object) -> bytes:
