@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,11 @@ def refuse_size(name: object, size: int) -> None:
 
 def gunzip(path: Path) -> bytearray:
     """The content of a gzip file, up to what `EXPANSION` allows."""
-    packed = path.stat().st_size
     content = bytearray()
-    with _gzip(path) as file:
+    with path.open("rb") as packed, _gzip(path, packed) as file:
         while part := file.read(1 << 22):
             content += part
-            refuse_expansion(path, packed, len(content))
+            refuse_expansion(path, packed.tell(), len(content))  # of what was read so far
     return content
 
 
@@ -121,9 +121,9 @@ def gunzip_exactly(path: Path, size: int) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _gzip(path: Path) -> Iterator[gzip.GzipFile]:
+def _gzip(path: Path, packed: BinaryIO | None = None) -> Iterator[gzip.GzipFile]:
     try:
-        with gzip.open(path, "rb") as file:
+        with gzip.GzipFile(path, "rb", fileobj=packed) as file:
             yield file
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(f"{path} is not a complete gzip file ({error}).") from error
