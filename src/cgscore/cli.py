@@ -101,6 +101,12 @@ READING: dict[str, tuple[Any, Any]] = {
         Annotated[str | None, typer.Option(help="Column of a table that names the rows [id].")],
         None,
     ),
+    "max_columns": (
+        Annotated[
+            int | None, typer.Option(min=1, help="Most columns of a table in a file [50,000].")
+        ],
+        None,
+    ),
     "split": (
         Annotated[str | None, typer.Option(help="Part to read where there are several [train].")],
         None,

@@ -6,19 +6,22 @@ import gzip
 import json
 import os
 import pickle
+import re
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.data import hostile_files
 
 import cgscore
 from cgscore.data import bounded
-from cgscore.errors import LabelError, SourceError
+from cgscore.errors import LabelError, OptionError, SourceError
 
 MAKERS = Path(__file__).with_name("test_readers.py")
 
@@ -159,7 +162,7 @@ def test_a_pickle_that_would_run_a_command(tmp_path: Path, protocol: int) -> Non
         (b"", "not a complete batch"),
         (b"\x80\x02}q\x00(U\x04data", "not a complete batch"),
         (b"\x80\x02r\xff\xff\xff\x7f.", "not a complete batch"),  # a memo index of 2^31
-        (b"(" * 100_000 + b"t" * 100_000 + b".", "holds a tuple|not a complete"),
+        (b"(" * 100_000 + b"t" * 100_000 + b".", "nests values more than 100 deep"),
     ],
 )
 def test_cifar_batches_that_are_none(tmp_path: Path, content: Any, message: str) -> None:
@@ -179,6 +182,65 @@ def test_a_saved_dataset_cannot_point_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "dataset_dict.json").write_text(json.dumps({"splits": ["../other"]}))
     with pytest.raises(SourceError, match="no list of splits"):
         cgscore.read(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What came of each hostile file, read with little memory in a process of its own."""
+    if sys.platform != "linux":
+        pytest.skip("pipes, devices and limits of Linux")
+    done = subprocess.run(
+        [sys.executable, hostile_files.__file__, str(tmp_path_factory.mktemp("hostile"))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", hostile_files.CASES)
+def test_small_files_cost_little(name: str, answers: dict[str, dict[str, Any]]) -> None:
+    answer, words = answers[name], hostile_files.CASES[name].words
+    assert "traceback" not in answer, answer
+    if words:
+        assert re.search(words, answer["error"]), answer
+    else:
+        assert answer["data"], answer
+    assert answer["bytes"] < 500_000_000
+
+
+def test_the_limit_of_columns_can_be_raised(tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0], "label": [0, 1]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_feather(tmp_path / "t.feather")
+    for path in sorted(tmp_path.iterdir()):
+        assert len(cgscore.read(path, max_columns=3)) == 2
+        with pytest.raises(SourceError, match=r"3 columns; at most 2 are read.*--max-columns 3"):
+            cgscore.read(path, max_columns=2)
+    with pytest.raises(OptionError, match="max_columns must be 1 or larger; got 0"):
+        cgscore.read(tmp_path / "t.csv", max_columns=0)
+
+
+@pytest.mark.slow
+def test_a_wide_parquet_file_takes_time_in_proportion(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    seconds = {}
+    for count in (1000, 16_000):
+        values = np.random.default_rng(0).normal(size=(count, 100))
+        table = pa.table({**{f"g{i}": one for i, one in enumerate(values)}, "label": [0, 1] * 50})
+        pq.write_table(table, tmp_path / "t.parquet")
+        cgscore.read(tmp_path / "t.parquet")
+        start = time.process_time()
+        assert cgscore.read(tmp_path / "t.parquet").X.shape == (100, count + 1)
+        seconds[count] = time.process_time() - start
+    assert seconds[16_000] < 64 * seconds[1000]  # 16 times the columns; 256 if it were quadratic
 
 
 TABLES: dict[str, tuple[bytes, Any, str]] = {

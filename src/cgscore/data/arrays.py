@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import refuse_expansion
+from cgscore.data.bounded import check_regular, refuse_expansion, refuse_size
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.errors import LabelError, SourceError
 
@@ -40,6 +40,7 @@ _BROKEN = (
 )
 _INPUTS = ("X", "x", "data", "images", "features")
 _LABELS = ("y", "Y", "labels", "label", "target")
+MAX_LABEL = 10_000  # characters of a label in a text file
 
 
 def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
@@ -65,8 +66,9 @@ def _refuse_ids(path: Path, ids: NDArray[Any] | None, n: int) -> None:
 
 def read_features(path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Inputs ``X`` of an ``.npz`` archive, and the ``ids`` of its rows if it has them."""
-    if not path.is_file():
+    if not path.exists():
         raise SourceError(f"{path}, the features, does not exist.")
+    check_regular(path)
     with _opened(path) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
@@ -100,29 +102,48 @@ def read_labels(path: str | Path) -> NDArray[Any]:
     try:
         return _read_labels(path)
     except OSError as error:
-        raise SourceError(f"{path}, the labels, cannot be read: {error.strerror}.") from error
+        reason = error.strerror or error
+        raise SourceError(f"{path}, the labels, cannot be read: {reason}.") from error
 
 
 def _read_labels(path: Path) -> NDArray[Any]:
+    refuse_size(path, check_regular(path))
     if path.suffix.lower() == ".npy":
         with _opened(path) as loaded:
             if not isinstance(loaded, np.ndarray):
                 raise SourceError(f"{path} is an archive, not a single array of labels.")
             return loaded
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        lines = list(_label_lines(path))
     except UnicodeDecodeError as error:
         raise SourceError(
             f"{path} is neither a .npy file nor text with one label a line ({error.reason})."
         ) from error
-    lines = [line.strip() for line in (lines if lines[-1].strip() else lines[:-1])]
-    empty = [number for number, line in enumerate(lines, 1) if not line]
-    if empty or not lines:
-        line = empty[0] if empty else 1
-        raise LabelError(f"{path} has no label in line {line}. Expected one label a line.")
+    if not lines:
+        raise LabelError(f"{path} has no label in line 1. Expected one label a line.")
     if all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", line) for line in lines):
         return np.array([int(line) for line in lines])
     return np.array(lines, dtype=object)
+
+
+def _label_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file without the blanks around them, none of them empty."""
+    with path.open(encoding="utf-8-sig") as file:
+        number = 0
+        while line := file.readline(MAX_LABEL + 1):
+            number += 1
+            label = line.strip()
+            if len(line) > MAX_LABEL and not line.endswith("\n"):
+                raise LabelError(
+                    f"{path} has more than {MAX_LABEL:,} characters in line {number}. Expected one "
+                    "label a line."
+                )
+            if label:
+                yield label
+            elif line.endswith("\n"):
+                raise LabelError(
+                    f"{path} has no label in line {number}. Expected one label a line."
+                )
 
 
 @contextmanager
@@ -144,9 +165,10 @@ def _refuse_claims(path: Path, file: BinaryIO) -> None:
     if magic == b"\x93NUMPY":
         _refuse_header(path, file, path.stat().st_size)
     elif magic[:2] == b"PK":
+        whole = path.stat().st_size  # what a member says of its compressed size may be a lie
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
-                refuse_expansion(path, member.compress_size, member.file_size)
+                refuse_expansion(path, min(member.compress_size, whole), member.file_size)
                 if member.filename.endswith(".npy"):
                     with archive.open(member) as part:
                         _refuse_header(

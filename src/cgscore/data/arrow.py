@@ -16,17 +16,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import reading, refuse_size
+from cgscore.data.arrow_sizes import check_sizes, file_messages
+from cgscore.data.bounded import (
+    check_columns,
+    check_link,
+    check_member,
+    reading,
+    refuse_expansion,
+    refuse_size,
+)
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import Encoded, decode_all, parse_size, picture, told
 from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame
 from cgscore.errors import DataError, SourceError
+from cgscore.execution.machine import show_bytes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _BATCH = 512  # rows taken from a file at a time
 _BUFFER = 1 << 20  # bytes of a column that are read ahead
+_BATCH_BYTES = 1 << 26  # of a column that are taken at a time, if its rows are alike
+MAX_DESCRIPTION = 50_000_000  # bytes of the JSON that describes a saved dataset
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,7 @@ class Rows:
         try:
             document = json.loads((self.schema.metadata or {})[b"huggingface"])
             found = document["info"]["features"]
-        except (KeyError, ValueError, TypeError):
+        except (KeyError, ValueError, TypeError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -72,27 +83,36 @@ def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
     import pyarrow.parquet as pq
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
-        _refuse_claims(path, file.metadata)
+        _refuse_claims(path, file.metadata, options)
         return from_rows(_parquet_rows(path, file), options, lambda: _reopened(path))
 
 
 def _parquet_rows(path: Path, file: Any) -> Rows:
+    schema = file.schema_arrow  # built anew whenever it is asked for
+
     def batches(columns: list[str]) -> Iterator[Any]:
         parts = [
-            f"{name}.bytes" if _has_bytes(file.schema_arrow.field(name).type) else name
-            for name in columns
+            f"{name}.bytes" if _has_bytes(schema.field(name).type) else name for name in columns
         ]
         # group by group, or all of them would stay in memory until the last is read
         for group in range(file.num_row_groups):
-            yield from file.iter_batches(_BATCH, [group], parts, use_threads=False)
+            rows = _batch_rows(file.metadata.row_group(group)) if len(columns) == 1 else _BATCH
+            yield from file.iter_batches(rows, [group], parts, use_threads=False)
 
-    return Rows(str(path), file.schema_arrow, file.metadata.num_rows, batches)
+    return Rows(str(path), schema, file.metadata.num_rows, batches)
 
 
-def _refuse_claims(path: Path, metadata: Any) -> None:
-    """Refuse a file whose metadata promise more than memory holds."""
+def _batch_rows(group: Any) -> int:
+    """Rows taken from a group at a time: few if they are large, as photographs are."""
+    return int(max(1, min(_BATCH, _BATCH_BYTES * group.num_rows // max(1, group.total_byte_size))))
+
+
+def _refuse_claims(path: Path, metadata: Any, options: dict[str, Any]) -> None:
+    """Refuse a file whose metadata promise more than it can hold, or than memory holds."""
+    check_columns(path, metadata.num_columns, options.get("max_columns"))
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    refuse_size(path, max(size, 8 * metadata.num_rows))
+    cells = 8 * metadata.num_rows * metadata.num_columns  # as pandas will hold them
+    refuse_expansion(path, path.stat().st_size, max(size, cells))
 
 
 def _reopened(path: Path) -> Rows:
@@ -106,6 +126,7 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
     import pyarrow as pa
 
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
+        check_sizes(path, file_messages(source), path.stat().st_size, options)
         table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)
         return from_table(table, options, str(path))
@@ -124,7 +145,10 @@ def from_table(table: Any, options: dict[str, Any], name: str = "arrow table") -
 
 def is_saved_dataset(folder: Path) -> bool:
     """Whether a folder was written by `datasets.Dataset.save_to_disk`."""
-    return (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file()
+    return any(
+        path.exists() and not path.is_dir()
+        for path in (folder / "state.json", folder / "dataset_dict.json")
+    )
 
 
 def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
@@ -133,12 +157,19 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
 
     folder = split_folder(folder, options["split"])
     files = _json(folder / "state.json").get("_data_files")
-    names = [one.get("filename") for one in files] if isinstance(files, list) else []
+    names: list[Any] = [
+        one.get("filename") if isinstance(one, dict) else None
+        for one in (files if isinstance(files, list) else [])
+    ]
     if not names or not all(_is_name(name) for name in names):
         raise SourceError(f"{folder / 'state.json'} does not name the data files beside it.")
     with reading(folder, "saved dataset"):
         parts = []
         for name in names:
+            size = check_member(folder / name, folder)
+            with pa.memory_map(str(folder / name)) as source:
+                messages = pa.ipc.MessageReader.open_stream(source)
+                check_sizes(folder / name, messages, size, options)
             with pa.memory_map(str(folder / name)) as source:
                 parts.append(pa.ipc.open_stream(source).read_all())
         table = pa.concat_tables(parts)
@@ -151,12 +182,16 @@ def split_folder(folder: Path, split: str | None) -> Path:
     if not (folder / "dataset_dict.json").is_file():
         return folder
     splits = _json(folder / "dataset_dict.json").get("splits")
-    if not isinstance(splits, list) or not all(_is_name(one) for one in splits):
+    if not isinstance(splits, list) or not splits or not all(_is_name(one) for one in splits):
         raise SourceError(f"{folder / 'dataset_dict.json'} has no list of splits.")
-    return folder / _chosen(folder, splits, split)
+    chosen = folder / _chosen(folder, splits, split)
+    check_link(chosen, folder)
+    return chosen
 
 
 def _json(path: Path) -> dict[str, Any]:
+    if check_member(path, path.parent) > MAX_DESCRIPTION:
+        raise SourceError(f"{path} is larger than {show_bytes(MAX_DESCRIPTION)}.")
     with reading(path, "description of a dataset"):
         document = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(document, dict):
@@ -233,10 +268,20 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
     size = 8 * rows.count * len(names)
     refuse_size(rows.name, size)
     schema = pa.schema([rows.schema.field(name) for name in names])
-    whole = pa.Table.from_batches(rows.batches(names), schema)
+    whole = pa.Table.from_batches(_within_memory(rows.batches(names), rows.name), schema)
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
     inside = {**options, "label_column": label, "labels_inside": True}
     return _named(from_frame(frame, inside, rows.name), rows, label)
+
+
+def _within_memory(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same batches; `SourceError` once they hold more than memory does."""
+    size = 0
+    for number, batch in enumerate(batches):
+        size += batch.nbytes
+        if number % 64 == 0 or batch.nbytes > _BATCH_BYTES:
+            refuse_size(name, size)
+        yield batch
 
 
 def _named(dataset: Dataset, rows: Rows, label: str | None) -> Dataset:

@@ -1,16 +1,20 @@
 """Files are hostile: how much of one may be believed before it is read.
 
-A compressed file can expand a thousandfold and a header can claim any shape. Readers ask here
-first, so that a bad file costs an error message and not the machine's memory.
+A compressed file can expand a thousandfold, a header can claim any shape, a name can belong to a
+pipe that never ends. Readers ask here first, so that a bad file costs an error message and not the
+machine's memory. ``docs/limits.md`` lists the limits.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +23,55 @@ from cgscore.errors import CGScoreError, SourceError
 from cgscore.execution.machine import available_memory, show_bytes
 
 EXPANSION = 200  # large real data do not shrink more than this
-FREE_OF_CHARGE = 1 << 31  # bytes below which only the memory that is free matters
+FREE_OF_CHARGE = 100_000_000  # bytes below which only the memory that is free matters
+MAX_COLUMNS = 50_000  # of a table, unless `max_columns` says otherwise
+
+_OTHER_FILES = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+
+
+def check_regular(path: Path) -> int:
+    """The size of a regular file; `SourceError` for anything else, before it is opened."""
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        kind = _OTHER_FILES.get(stat.S_IFMT(found.st_mode), "something else")
+        raise SourceError(f"{path} is {kind}. Expected a regular file; copy the data into one.")
+    return found.st_size
+
+
+def leads_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, all links followed, is in a folder whose own links are followed."""
+    try:
+        return path.resolve(strict=True).is_relative_to(folder)
+    except (OSError, RuntimeError):  # to nothing, or in a circle
+        return False
+
+
+def check_link(path: Path, folder: Path) -> None:
+    """Raise `SourceError` if an entry of a folder is a link that leads out of it."""
+    if path.is_symlink() and not leads_inside(path, folder.resolve()):
+        raise SourceError(f"{path} is a link that leads out of {folder}. Copy the file.")
+
+
+def check_member(path: Path, folder: Path) -> int:
+    """The size of a regular file that belongs to a folder."""
+    check_link(path, folder)
+    return check_regular(path)
+
+
+def check_columns(name: object, count: int, most: int | None) -> None:
+    """Raise `SourceError` if a table has more columns than `most` (None: `MAX_COLUMNS`)."""
+    most = MAX_COLUMNS if most is None else most
+    if count > most:
+        raise SourceError(
+            f"{name} has {count:,} columns; at most {most:,} are read. If they are meant, raise "
+            f"the limit: --max-columns {count} (Python: max_columns={count})"
+        )
 
 
 def refuse_expansion(name: object, packed: int, claimed: int) -> None:
@@ -27,7 +79,8 @@ def refuse_expansion(name: object, packed: int, claimed: int) -> None:
     if claimed > max(FREE_OF_CHARGE, EXPANSION * packed):
         raise SourceError(
             f"{name} claims to hold {show_bytes(claimed)} in {show_bytes(packed)}: more than a "
-            f"{EXPANSION}-fold expansion of data this large. The file is damaged or hostile."
+            f"{EXPANSION}-fold expansion of data this large. The file is damaged or hostile; if it "
+            "is neither, save it uncompressed."
         )
     refuse_size(name, claimed)
 
@@ -41,18 +94,14 @@ def refuse_size(name: object, size: int) -> None:
         )
 
 
-def gunzip(path: Path) -> bytes:
+def gunzip(path: Path) -> bytearray:
     """The content of a gzip file, up to what `EXPANSION` allows."""
-    packed = path.stat().st_size
-    limit = max(FREE_OF_CHARGE, EXPANSION * packed)
-    parts, total = [], 0
-    with _gzip(path) as file:
-        while part := file.read(1 << 24):
-            parts.append(part)
-            total += len(part)
-            if total > min(limit, available_memory()):
-                refuse_expansion(path, packed, total)
-    return b"".join(parts)
+    content = bytearray()
+    with path.open("rb") as packed, _gzip(path, packed) as file:
+        while part := file.read(1 << 22):
+            content += part
+            refuse_expansion(path, packed.tell(), len(content))  # of what was read so far
+    return content
 
 
 def gunzip_exactly(path: Path, size: int) -> NDArray[np.uint8]:
@@ -72,9 +121,9 @@ def gunzip_exactly(path: Path, size: int) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _gzip(path: Path) -> Iterator[gzip.GzipFile]:
+def _gzip(path: Path, packed: BinaryIO | None = None) -> Iterator[gzip.GzipFile]:
     try:
-        with gzip.open(path, "rb") as file:
+        with gzip.GzipFile(path, "rb", fileobj=packed) as file:
             yield file
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(f"{path} is not a complete gzip file ({error}).") from error

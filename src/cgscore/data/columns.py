@@ -93,7 +93,8 @@ def encode(
 
 
 def _varying(columns: list[pd.Series[Any]], constant: list[Any]) -> int:
-    return sum(column.name not in constant for column in columns)
+    left_out = set(constant)
+    return sum(column.name not in left_out for column in columns)
 
 
 def some(names: Iterable[Any]) -> str:
@@ -155,12 +156,16 @@ def _numbers(columns: list[pd.Series[Any]], source: str) -> list[Array]:
     if not columns:
         return []
     values = np.column_stack([_floats(column) for column in columns])
-    for wrong, column in zip(np.isinf(values).T, columns, strict=True):
-        refuse_cells(wrong[:, None], column.to_frame(), source)
+    infinite = np.isinf(values)
+    for i in np.flatnonzero(infinite.any(axis=0)):
+        refuse_cells(infinite[:, i : i + 1], columns[i].to_frame(), source)
     missing = np.isnan(values)
     filled = _filled(values)
+    gaps = set(np.flatnonzero(missing.any(axis=0)).tolist())
     return [
-        np.column_stack([filled[:, i], *([_scaled(missing[:, i])] if missing[:, i].any() else [])])
+        np.column_stack([filled[:, i], _scaled(missing[:, i])])
+        if i in gaps
+        else filled[:, i : i + 1]
         for i in range(len(columns))
     ]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.data.bounded import gunzip, reading
+from cgscore.data.bounded import check_columns, first_line, gunzip, reading, refuse_size
 from cgscore.data.dataset import Dataset
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
@@ -25,6 +25,7 @@ from cgscore.errors import LabelError, SourceError
 if TYPE_CHECKING:
     import pandas as pd
 
+_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 _NUMBER = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 
 
@@ -36,6 +37,7 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     content = _content(path)
     header = _header(path, content)
     mark = _mark(path, header)
+    check_columns(path, _count_columns(header, mark), options.get("max_columns"))
     with reading(path, "CSV file"):
         names = next(csv.reader([header], delimiter=mark))
     wanted = [options["label_column"], options["id_column"], *LABEL_COLUMNS, ID_COLUMN]
@@ -54,7 +56,7 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
             ),
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
-        reason = str(error).splitlines()[0].removeprefix("CSV parse error: ")
+        reason = first_line(error).removeprefix("CSV parse error: ")
         raise SourceError(f"{path} is not a table in CSV format: {reason}") from error
     _refuse_columns(path, table)
     with reading(path, "CSV file"):
@@ -82,23 +84,30 @@ def raw_records(path: Path) -> Iterator[bytes]:
         taken.clear()
 
 
-def _content(path: Path) -> bytes:
-    return gunzip(path) if path.suffix.lower() == ".gz" else path.read_bytes()
+def _content(path: Path) -> bytes | bytearray:
+    if path.suffix.lower() == ".gz":
+        return gunzip(path)
+    refuse_size(path, path.stat().st_size)
+    return path.read_bytes()
 
 
 def _mark(path: Path, header: str) -> str:
     return "\t" if ".tsv" in path.name.lower() else _delimiter(header)
 
 
-def _header(path: Path, content: bytes) -> str:
+def _header(path: Path, content: bytes | bytearray) -> str:
     try:
-        start = content[: 1 << 20].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-        text = re.split(rb"[\r\n]", start, maxsplit=1)[0].decode()
+        found = _HEADER.match(content)
+        text = bytes(found[1]).decode() if found else ""
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is not text in UTF-8, so not a CSV file.") from error
     if not text.strip():
         raise SourceError(f"{path} is empty. Expected a header line and one line per example.")
     return text
+
+
+def _count_columns(header: str, mark: str) -> int:
+    return re.sub(r'"[^"]*"', "", header).count(mark) + 1
 
 
 def _delimiter(header: str) -> str:

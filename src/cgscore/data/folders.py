@@ -8,17 +8,20 @@ splits, and one is read.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cgscore.data.bounded import check_link, check_regular, leads_inside
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
 from cgscore.errors import LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
 _MOST = 20_000_000  # files looked at before giving up
+MAX_DEPTH = 64  # folders within folders
 
 
 def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
@@ -76,34 +79,41 @@ def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
         if split not in inside:
             there = ", ".join(sorted(inside)[:12])
             raise SourceError(f"{folder} has no split {split!r}. Its folders are {there}.")
+        check_link(folder / split, folder)
         return folder / split, ()
     found = [name for name in SPLITS if name in inside]
     if found and inside <= set(SPLITS):
         others = [name for name in found if name != found[0]]
         note = f"split {found[0]} read" + (f"; there is also {', '.join(others)}" if others else "")
+        check_link(folder / found[0], folder)
         return folder / found[0], (note,)
     return folder, ()
 
 
 def _images(root: Path) -> list[Path]:
     """Image files below a folder, in the order of their names; no link leads out of it."""
-    inside, found, seen = root.resolve(), [], 0
-    for parent, folders, files in os.walk(root):
-        folders.sort()
-        seen += len(files)
+    inside, found = root.resolve(), []
+    for seen, path in enumerate(_entries(root)):
         if seen > _MOST:
             raise SourceError(f"{root} holds more than {_MOST:,} files.")
-        for name in sorted(files + [one for one in folders if (Path(parent) / one).is_symlink()]):
-            path = Path(parent) / name
-            if path.is_symlink() and not _leads_inside(path, inside):
-                raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
-            if path.suffix.lower() in SUFFIXES and path.is_file():
-                found.append(path)
+        if path.is_symlink() and not leads_inside(path, inside):
+            raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
+        if path.suffix.lower() in SUFFIXES and not path.is_dir():
+            check_regular(path)
+            found.append(path)
     return found
 
 
-def _leads_inside(link: Path, folder: Path) -> bool:
-    try:
-        return link.resolve(strict=True).is_relative_to(folder)
-    except (OSError, RuntimeError):  # to nothing, or in a circle
-        return False
+def _entries(root: Path) -> Iterator[Path]:
+    """Everything below a folder but folders; those of a folder before those of folders in it."""
+    pending = [(root, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise SourceError(f"{root} has folders nested more than {MAX_DEPTH} deep.")
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        deeper = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (
+            folder / entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)
+        )
+        pending += [(folder / name, depth + 1) for name in reversed(deeper)]

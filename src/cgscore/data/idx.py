@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import gunzip_exactly, gzip_head
+from cgscore.data.bounded import check_member, gunzip_exactly, gzip_head, refuse_size
 from cgscore.data.dataset import Dataset
-from cgscore.errors import SourceError
+from cgscore.errors import DataError, SourceError
 
 SPLITS = {"train": "train", "test": "t10k"}
 _TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -45,6 +45,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     )
     if not found:
         raise SourceError(f"{folder} has no {SPLITS[split]}-images-idx3-ubyte, its {split} split.")
+    check_member(found[0], folder)
     return read_images(found[0], options)
 
 
@@ -55,6 +56,8 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     X = read_idx(path)
     if X.ndim < 2:
         raise SourceError(f"{path} holds one number per example. Expected images.")
+    if X.size == 0:
+        raise DataError(f"{path} holds no pixels: its shape is {X.shape}. Expected images.")
     y = None
     if options["labels"] is None:
         y = read_idx(_labels_of(path))
@@ -69,8 +72,10 @@ def _labels_of(path: Path) -> Path:
     name = path.name.replace("images-idx3", "labels-idx1")
     stem = name.removesuffix(".gz")
     for candidate in (name, stem, stem + ".gz"):
-        if candidate != path.name and path.with_name(candidate).is_file():
-            return path.with_name(candidate)
+        labels = path.with_name(candidate)
+        if candidate != path.name and labels.exists():
+            check_member(labels, path.parent)
+            return labels
     raise SourceError(f"{path.with_name(name)}, the labels of {path.name}, does not exist.")
 
 
@@ -91,6 +96,7 @@ def read_idx(path: Path) -> NDArray[Any]:
     stored = path.stat().st_size
     if not packed and size != stored:
         raise SourceError(f"{path} holds {stored:,} bytes; its header promises {size:,}.")
+    refuse_size(path, size)
     content = gunzip_exactly(path, size) if packed else np.fromfile(path, np.uint8)
     values = content[start:].view(dtype).reshape(shape)
     return values.astype(dtype.newbyteorder("="), copy=False)

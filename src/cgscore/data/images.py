@@ -6,7 +6,10 @@ bits (n, h, w), or ``colour`` (n, h, w, 3) of bytes. Grey among colour becomes c
 until the kernel needs floats.
 
 Images are decoded in worker processes, in order and chunk by chunk, into the array that is
-returned; beside it only a few chunks exist. Small datasets are decoded in this process.
+returned; beside it only a few chunks exist, of `_CHUNK_BYTES` each. Small datasets are decoded in
+this process. Headers are read first: the memory for all images is checked before more than one is
+decoded, and a large one of another size than the first is not decoded at all. Photographs in JPEG
+of more than `_REDUCED` pixels are reduced while they are decoded if `resize` is given.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import first_line, refuse_size
+from cgscore.data.bounded import first_line, refuse_expansion, refuse_size
 from cgscore.errors import DataError, OptionError, SourceError
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress
@@ -36,9 +40,13 @@ Size = tuple[int, int]  # width and height
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
-LARGEST = 50_000_000  # pixels in one image; a header may claim any number
+LARGEST = 61_000_000  # pixels decoded of one image; a header may claim any number
 
+_REDUCED = 16_000_000  # pixels from which on a photograph is reduced while it is decoded
+_SHOWN = (1024, 1024)  # pixels kept of such a photograph for thumbnails
 _CHUNK = 256  # images per task
+_CHUNK_BYTES = 1 << 25  # pixels of a task once decoded
+_WORTH_A_LOOK = 4_000_000  # pixels up to which an image of another size is decoded, too
 _WORTH_WORKERS = 2000  # images from which starting worker processes pays
 _DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 _GREY = ("1", "L", "LA", "La")
@@ -131,6 +139,16 @@ class _MixedSizes(Exception):
     """Images have different sizes."""
 
 
+class _OtherSize(NamedTuple):
+    """What is known of an image of another size than the first, which is not decoded."""
+
+    width: int
+    height: int
+
+
+Result = tuple[NDArray[Any], Kind] | _OtherSize | str
+
+
 class _OtherKind(Exception):
     """An image is of a kind that the array so far cannot hold."""
 
@@ -150,29 +168,28 @@ def _decode_as(
     progress: Progress,
 ) -> Decoded:
     pixels: NDArray[Any] | None = None
-    size = resize
     sizes: Counter[Size] = Counter()
     odd: dict[Size, int] = {}  # a position for each size that occurs
     bad: dict[int, str] = {}
     done = kept = 0
     positions = np.empty(count, dtype=np.intp)
     with progress.phase("reading", count) as advance:
-        for results in _work(_cut(chunks), count, kind, size):
+        chunks, size = (chunks, resize) if resize else _first_size(chunks, names, count, limit)
+        for results in _work(_cut(chunks, size), count, resize, size):
             for found in results:
                 position, done = done, done + 1
                 if isinstance(found, str):
                     bad[position] = found
                     continue
-                image, image_kind = found
-                this = (image.shape[1], image.shape[0])
+                this = _size(found)
                 sizes[this] += 1
                 odd.setdefault(this, position)
-                if size is None:
-                    size = this
+                size = size or this
                 if limit is not None and (this != size or max(this) > limit):
                     raise _MixedSizes
-                if this != size:
+                if isinstance(found, _OtherSize):
                     continue  # reported with all others below
+                image, image_kind = found
                 kind = _common(kind, image_kind, first=pixels is None)
                 if pixels is None:
                     pixels = _room(names(position), count, size, kind)
@@ -192,6 +209,13 @@ def _decode_as(
     if kept < count:
         pixels = pixels[:kept].copy()
     return Decoded(pixels, positions[:kept], bad)
+
+
+def _size(found: tuple[NDArray[Any], Kind] | _OtherSize) -> Size:
+    if isinstance(found, _OtherSize):
+        return found.width, found.height
+    height, width = found[0].shape[:2]
+    return width, height
 
 
 def _common(kind: Kind | None, found: Kind, *, first: bool) -> Kind:
@@ -219,67 +243,110 @@ def _as_kind(image: NDArray[Any], found: Kind, kind: Kind) -> NDArray[Any]:
     return image if kind == "grey" else np.repeat(image[:, :, None], 3, axis=2)
 
 
-def _cut(chunks: Iterable[list[Encoded]]) -> Iterator[list[Encoded]]:
-    """Lists of any length in pieces of `_CHUNK`."""
+def _first_size(
+    chunks: Iterable[list[Encoded]], names: Callable[[int], str], count: int, limit: int | None
+) -> tuple[Iterable[list[Encoded]], Size | None]:
+    """The same chunks, and the size of the first image that can be decoded.
+
+    Raises
+    ------
+    SourceError
+        All images together would not fit in memory, or expand more than real images do.
+    """
+    rest, taken, position = iter(chunks), [], 0
+    for chunk in rest:
+        taken.append(chunk)
+        for content in chunk:
+            found = _decode_or_say(content, None, None)
+            if not isinstance(found, str | _OtherSize):
+                pixels = found[0]
+                if limit is None or max(pixels.shape[:2]) <= limit:  # they keep their size
+                    packed = sum(map(_stored, chunk)) * count // len(chunk)
+                    name = f"A dataset of {count:,} images like {names(position)}"
+                    refuse_expansion(name, packed, pixels.nbytes * count)
+                return chain(taken, rest), (pixels.shape[1], pixels.shape[0])
+            position += 1
+    return taken, None
+
+
+def _stored(content: Encoded) -> int:
+    """Bytes of an encoded image."""
+    return len(content) if isinstance(content, bytes) else content.stat().st_size
+
+
+def _cut(chunks: Iterable[list[Encoded]], size: Size | None) -> Iterator[list[Encoded]]:
+    """Lists of any length in pieces that hold `_CHUNK_BYTES` once decoded, or one image."""
+    width, height = size or (1, 1)
+    length = max(1, min(_CHUNK, _CHUNK_BYTES // (3 * width * height)))
     for chunk in chunks:
-        for start in range(0, len(chunk), _CHUNK):
-            yield chunk[start : start + _CHUNK]
+        for start in range(0, len(chunk), length):
+            yield chunk[start : start + length]
 
 
 def _work(
-    chunks: Iterator[list[Encoded]], count: int, kind: Kind | None, size: Size | None
-) -> Iterator[list[tuple[NDArray[Any], Kind] | str]]:
+    chunks: Iterator[list[Encoded]], count: int, resize: Size | None, expected: Size | None
+) -> Iterator[list[Result]]:
     """Decoded chunks in order, from worker processes if there are many images."""
     if count < _WORTH_WORKERS or cores() == 1:
         for chunk in chunks:
-            yield decode_chunk(chunk, size)
+            yield decode_chunk(chunk, resize, expected)
         return
     from joblib import Parallel, delayed
 
     # loky's workers do not import the user's main module, so scripts need no guard
     workers = Parallel(n_jobs=cores(), return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     yield from (
-        _unpacked(*one) for one in workers(delayed(_packed)(chunk, size) for chunk in chunks)
+        _unpacked(*one)
+        for one in workers(delayed(_packed)(chunk, resize, expected) for chunk in chunks)
     )
 
 
-def _packed(chunk: list[Encoded], size: Size | None) -> tuple[Any, Any]:
+def _packed(chunk: list[Encoded], resize: Size | None, expected: Size | None) -> tuple[Any, Any]:
     """`decode_chunk` with equal images stacked, which is quicker to send between processes."""
-    found = decode_chunk(chunk, size)
-    alike = {(one[0].shape, one[1]) for one in found if not isinstance(one, str)}
-    if len(alike) == 1 and not any(isinstance(one, str) for one in found):
-        return np.stack([one[0] for one in found]), found[0][1]
+    found = decode_chunk(chunk, resize, expected)
+    images = [one for one in found if not isinstance(one, str | _OtherSize)]
+    if len(images) == len(found) and len({(one[0].shape, one[1]) for one in images}) == 1:
+        return np.stack([one[0] for one in images]), images[0][1]
     return None, found
 
 
-def _unpacked(stack: Any, rest: Any) -> list[tuple[NDArray[Any], Kind] | str]:
+def _unpacked(stack: Any, rest: Any) -> list[Result]:
     return rest if stack is None else [(image, rest) for image in stack]
 
 
 def decode_chunk(
-    chunk: list[Encoded], resize: Size | None
-) -> list[tuple[NDArray[Any], Kind] | str]:
+    chunk: list[Encoded], resize: Size | None, expected: Size | None = None
+) -> list[Result]:
     """Pixels and kind of each image, or what is wrong with it."""
-    return [_decode_or_say(one, resize) for one in chunk]
+    return [_decode_or_say(one, resize, expected) for one in chunk]
 
 
-def _decode_or_say(content: Encoded, resize: Size | None) -> tuple[NDArray[Any], Kind] | str:
+def _decode_or_say(content: Encoded, resize: Size | None, expected: Size | None) -> Result:
     try:
-        return decode(content, resize)
+        return decode(content, resize, expected)
     except SourceError as error:
         return str(error)
 
 
-def decode(content: Encoded, resize: Size | None = None) -> tuple[NDArray[Any], Kind]:
-    """Pixels and kind of one image."""
-    with _opened(content) as image:
+def decode(
+    content: Encoded, resize: Size | None = None, expected: Size | None = None
+) -> tuple[NDArray[Any], Kind] | _OtherSize:
+    """Pixels and kind of one image; without `resize`, only if its size is the expected one."""
+    with _opened(content, resize) as image:
+        other = resize is None and expected not in (None, image.size)
+        if other and image.size[0] * image.size[1] > _WORTH_A_LOOK:
+            return _OtherSize(*image.size)
+        _load(image)
+        if other:
+            return _OtherSize(*image.size)
         kind: Kind = "deep" if image.mode in _DEEP else "grey" if image.mode in _GREY else "colour"
         return np.asarray(_converted(image, kind, resize)), kind
 
 
 def picture(content: Encoded) -> Image:
     """One image as Pillow's object, for thumbnails."""
-    with _opened(content) as image:
+    with _opened(content, _SHOWN) as image:
+        _load(image)
         if image.mode in _DEEP:
             from PIL import Image as pil
 
@@ -301,11 +368,26 @@ def _converted(image: Image, kind: Kind, resize: Size | None) -> Image | NDArray
     return image.resize(resize) if resize and image.size != resize else image
 
 
-class _opened:
-    """A context with the decoded image of hostile bytes; every failure is a `SourceError`."""
+def _load(image: Image) -> None:
+    """Decode an image that is open; a damaged one is a `SourceError`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image.load()
+    except MemoryError as error:
+        raise SourceError("is too large to decode") from error
+    except Exception as error:  # decoders of damaged files raise nearly anything
+        raise SourceError(f"cannot be decoded ({first_line(error)})") from error
 
-    def __init__(self, content: Encoded) -> None:
-        self._content = content
+
+class _opened:
+    """A context with an image of hostile bytes, not decoded; failures are a `SourceError`.
+
+    A large JPEG will be reduced while it is decoded, to twice the size of `target` or more.
+    """
+
+    def __init__(self, content: Encoded, target: Size | None) -> None:
+        self._content, self._target = content, target
         self._image: Any = None
 
     def __enter__(self) -> Image:
@@ -317,12 +399,7 @@ class _opened:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # odd metadata; size is checked below
                 self._image = pil.open(source, formats=FORMATS)
-                width, height = self._image.size
-                if width * height > LARGEST:
-                    raise SourceError(
-                        f"claims {width:,} x {height:,} pixels, more than a real image has"
-                    )
-                self._image.load()
+                self._check_size()
         except PIL.UnidentifiedImageError as error:
             self.__exit__()
             raise SourceError(f"is not an image ({'/'.join(FORMATS)})") from error
@@ -339,6 +416,16 @@ class _opened:
             self.__exit__()
             raise SourceError(f"cannot be decoded ({first_line(error)})") from error
         return self._image  # type: ignore[no-any-return]
+
+    def _check_size(self) -> None:
+        width, height = self._image.size
+        if self._target is not None and width * height > _REDUCED:
+            self._image.draft(None, (2 * self._target[0], 2 * self._target[1]))
+        if self._image.size[0] * self._image.size[1] > LARGEST:
+            raise SourceError(
+                f"claims {width:,} x {height:,} pixels; at most {LARGEST:,} are decoded (a JPEG "
+                "may have more if it is resized to much less)"
+            )
 
     def __exit__(self, *_: object) -> None:
         if self._image is not None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cgscore.data import arrays, arrow, bundled, cifar, delimited, folders, idx, objects, tables
+from cgscore.data.bounded import check_regular
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoded import encoded, reading_for, wanted_encoder
-from cgscore.errors import LabelError, OptionError, SourceError
+from cgscore.errors import DataError, LabelError, OptionError, SourceError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.features.encoding import check_scaling
 
@@ -36,7 +41,7 @@ _FOLDERS: tuple[tuple[Callable[[Path], bool], Reader], ...] = (
     (lambda folder: True, folders.read_folder),
 )
 
-_TABLE = ("label_column", "id_column", "text_column", "preprocess")
+_TABLE = ("label_column", "id_column", "text_column", "preprocess", "max_columns")
 _IMAGES = ("resize", "skip_bad")
 _SPLITS = ("split",)
 #: Options besides `labels` that each reader heeds; another one given is a mistake.
@@ -53,10 +58,21 @@ _HEEDS: dict[Reader, tuple[str, ...]] = {
     folders.read_folder: (*_SPLITS, *_IMAGES),
 }
 
-_NAMED = ("label_column", "image_column", "id_column", "text_column", "split", "resize", "skip_bad")
+_NAMED = (
+    "label_column",
+    "image_column",
+    "id_column",
+    "text_column",
+    "split",
+    "resize",
+    "skip_bad",
+    "max_columns",
+)
 
 #: Options that are kept with a result, so that its source can be read again.
 OPTIONS = (*_NAMED, "labels", "preprocess", "encoder", "scaling")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 PREPROCESS = ("auto", "none", "table")
 
@@ -75,6 +91,7 @@ def read(
     encoder: str | os.PathLike[str] | None = None,
     scaling: str = "none",
     text_column: str | None = None,
+    max_columns: int | None = None,
     device: str = "cpu",
     progress: bool | Listener | None = None,
 ) -> Dataset:
@@ -121,6 +138,9 @@ def read(
         What is done to the features of all examples together.
     text_column : str, optional
         Column of a table that holds the texts; by default found by how its values look.
+    max_columns : int, optional
+        Most columns of a table in a file; 50,000 by default, so that a damaged header cannot fill
+        the memory.
     device : str
         Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
@@ -135,6 +155,8 @@ def read(
         raise OptionError(
             f"preprocess={preprocess!r} is not known. Choose one of: {', '.join(PREPROCESS)}."
         )
+    if max_columns is not None and max_columns < 1:
+        raise OptionError(f"max_columns must be 1 or larger; got {max_columns!r}.")
     options = {
         "labels": labels,
         "label_column": label_column,
@@ -145,6 +167,7 @@ def read(
         "skip_bad": skip_bad,
         "preprocess": preprocess,
         "text_column": text_column,
+        "max_columns": max_columns,
     }
     check_scaling(scaling)
     encoder = None if encoder is None else os.fspath(encoder)
@@ -168,6 +191,7 @@ def read(
             f"{dataset.source}: {len(dataset.y):,} labels for {len(dataset):,} examples. "
             "Expected one each."
         )
+    _check_names(dataset)
     dataset = replace(dataset, options=_repeatable(options))
     return encoded(dataset, encoder, wanted, **how)
 
@@ -198,6 +222,31 @@ def _read(source: Any, options: dict[str, Any]) -> Dataset:
     return in_memory(source, None)
 
 
+def _check_names(dataset: Dataset) -> None:
+    """Refuse names that cannot be written as text: half of a pair of surrogates."""
+    named = {
+        "name of an example": dataset.ids,
+        "label": dataset.y,
+        "name of a class": np.array(list((dataset.class_names or {}).values()), dtype=object),
+    }
+    for what, values in named.items():
+        if values is None or values.dtype.kind not in "UO":
+            continue
+        for text in set(_texts(dataset, what, values)):
+            if _SURROGATE.search(text):
+                raise DataError(
+                    f"{dataset.source}: the {what} {text[:100]!r} holds half a character (a lone "
+                    "surrogate), which no file can hold. Correct it."
+                )
+
+
+def _texts(dataset: Dataset, what: str, values: NDArray[Any]) -> list[str]:
+    try:
+        return [value for value in values.ravel().tolist() if isinstance(value, str)]
+    except ValueError as error:  # numbers beyond Unicode in an array of texts
+        raise DataError(f"{dataset.source}: a {what} is not Unicode ({error}).") from error
+
+
 def _repeatable(options: dict[str, Any]) -> dict[str, Any]:
     """Those options that can be kept in a file and given again."""
     plain = {
@@ -223,11 +272,15 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
         if not path.exists():
             link = " It is a link to nothing." if path.is_symlink() else _similar(path)
             raise SourceError(f"{path} does not exist.{link}")
+        if not path.is_dir():
+            check_regular(path)
         reader = _reader(path)
         _refuse_unheeded(path, options, _HEEDS[reader])
         dataset = reader(path, options)
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if dataset.X.size == 0 and dataset.texts is None:
+        raise DataError(f"{path} holds no numbers: the shape of its inputs is {dataset.X.shape}.")
     return replace(dataset, source=str(path))
 
 
