@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page
 from sklearn.datasets import load_digits
 
 import cgscore
-from cgscore.errors import OptionError, ResultError
+from cgscore.errors import OptionError, StorageError
 from cgscore.review import Decisions, Review
 from cgscore.review.decisions import Overtaken
 from tests.command import invoke
@@ -396,13 +396,13 @@ def test_decisions(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="other data"):
         Decisions(tmp_path / "d", "two")
     (tmp_path / "no").write_bytes(b"something else entirely, and long enough")
-    with pytest.raises(ResultError, match="not a file of decisions"):
+    with pytest.raises(StorageError, match="not a file of decisions"):
         Decisions(tmp_path / "no", "one")
     with contextlib.closing(sqlite3.connect(tmp_path / "app.db")) as other_file:
         other_file.execute("CREATE TABLE theirs (a)")
-    with pytest.raises(ResultError, match="something else"):
+    with pytest.raises(StorageError, match="something else"):
         Decisions(tmp_path / "app.db", "one")
-    with pytest.raises(ResultError, match="cannot be opened"):
+    with pytest.raises(StorageError, match="cannot be opened"):
         Decisions(tmp_path / "nowhere" / "d", "one")
 
 
