@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 import cgscore
 from cgscore.errors import OptionError, StorageError
 from cgscore.review import Decisions, Review
 from cgscore.review.decisions import Overtaken
 from tests.command import invoke
-from tests.review.server import Server, opened, saved, write_photos
+from tests.review.server import Server, opened, other_example, saved, write_photos
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +50,6 @@ def server(folder: Path) -> Iterator[Server]:
         started.stop()
 
 
-def other(page: Page, title: str) -> None:
-    """Wait for another example than that of a title; until then keys do nothing."""
-    page.wait_for_function(
-        "old => document.getElementById('one-title').innerText !== old", arg=title
-    )
-
-
 def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder: Path) -> None:
     _, _, truth = photos
     page = opened(browser, server)
@@ -70,7 +63,7 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder:
         title = page.locator("#one-title").inner_text()
         page.keyboard.press(key)
         saved(page, f"Saved: {action}")
-        other(page, title)
+        other_example(page, title)
     title = page.locator("#one-title").inner_text()
     page.keyboard.press("c")
     assert page.evaluate("document.activeElement.className") == "another"
@@ -81,7 +74,7 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder:
     assert page.locator("#progress").inner_text().startswith("3 decided")
     page.keyboard.press("Enter")
     saved(page, "Saved: change")
-    other(page, title)
+    other_example(page, title)
     assert (
         page.locator("#progress")
         .inner_text()

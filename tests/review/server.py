@@ -141,3 +141,10 @@ def ready(page: Page) -> None:
 
 def saved(page: Page, what: str) -> None:
     page.locator("#message", has_text=what).wait_for()
+
+
+def other_example(page: Page, title: str) -> None:
+    """Wait for another example than that of a title; until then keys do nothing."""
+    page.wait_for_function(
+        "old => document.getElementById('one-title').innerText !== old", arg=title
+    )
