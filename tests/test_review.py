@@ -5,98 +5,32 @@ from __future__ import annotations
 import contextlib
 import csv
 import http.client
-import json
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from PIL import Image
-from playwright.sync_api import Browser, Page
-from sklearn.datasets import load_digits
+from playwright.sync_api import Browser
 
 import cgscore
-from cgscore.errors import OptionError, ResultError
+from cgscore.errors import OptionError, StorageError
 from cgscore.review import Decisions, Review
 from cgscore.review.decisions import Overtaken
 from tests.command import invoke
-
-WRONG = 24
-
-
-class Server:
-    """`cgscore review` as a process of its own."""
-
-    def __init__(self, result: Path, *more: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "cgscore", "review", result.name, "--no-browser", *more],
-            cwd=result.parent,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().split()[-1]
-        parts = urlsplit(self.address)
-        self.host, self.token = parts.netloc, parse_qs(parts.query)["token"][0]
-        self.cookie = ""  # the token alone opens nothing but the door
-        self.cookie = self.ask("GET", f"/?token={self.token}")[1]["set-cookie"].split(";")[0]
-
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        connection = http.client.HTTPConnection(self.host, timeout=60)
-        sent = {"Cookie": self.cookie, **{k.replace("_", "-"): v for k, v in headers.items()}}
-        content = None
-        if body is not None:
-            content, sent["Content-Type"] = json.dumps(body), "application/json"
-        connection.request(method, path, content, sent)
-        answer = connection.getresponse()
-        found = answer.read()
-        connection.close()
-        return answer.status, {k.lower(): v for k, v in answer.getheaders()}, found
-
-    def json(self, method: str, path: str, body: Any = None) -> Any:
-        status, _, found = self.ask(method, path, body)
-        assert status < 300, found
-        return json.loads(found)
-
-    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
-        self.process.send_signal(how)
-        code = self.process.wait(30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
+from tests.review.server import Server, opened, other_example, saved, write_photos
 
 
 @pytest.fixture(scope="module")
 def photos(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder of digits as images, some in the wrong class, and its result."""
     root = tmp_path_factory.mktemp("review")
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:500], y[:500]
-    rng = np.random.default_rng(0)
-    given = y.copy()
-    wrong = rng.choice(len(y), WRONG, replace=False)
-    given[wrong] = (y[wrong] + rng.integers(1, 10, WRONG)) % 10
-    for i, (pixels, c) in enumerate(zip(X, given, strict=True)):
-        folder = root / "photos" / f"digit {c}"
-        folder.mkdir(parents=True, exist_ok=True)
-        picture = Image.fromarray((pixels.reshape(8, 8) * 15.9).astype(np.uint8))
-        picture.save(folder / f"{i:03d}.png")
-    scores = cgscore.score(root / "photos", ridge="auto")
-    scores.save(root / "s.parquet")
-    truth = {
-        f"digit {c}/{i:03d}.png": f"digit {t}"
-        for i, (c, t) in enumerate(zip(given, y, strict=True))
-    }
-    return root, scores, truth
+    return (root, *write_photos(root))
 
 
 @pytest.fixture
@@ -116,27 +50,6 @@ def server(folder: Path) -> Iterator[Server]:
         started.stop()
 
 
-def opened(browser: Browser, server: Server, **options: Any) -> Page:
-    page = browser.new_context(**options).new_page()
-    page.set_default_timeout(15_000)
-    page.goto(server.address)
-    page.wait_for_selector("html[data-ready=yes]")
-    page.locator("#one .accept").wait_for()
-    assert "token" not in page.url
-    return page
-
-
-def saved(page: Page, what: str) -> None:
-    page.locator("#message", has_text=what).wait_for()
-
-
-def other(page: Page, title: str) -> None:
-    """Wait for another example than that of a title; until then keys do nothing."""
-    page.wait_for_function(
-        "old => document.getElementById('one-title').innerText !== old", arg=title
-    )
-
-
 def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder: Path) -> None:
     _, _, truth = photos
     page = opened(browser, server)
@@ -150,7 +63,7 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder:
         title = page.locator("#one-title").inner_text()
         page.keyboard.press(key)
         saved(page, f"Saved: {action}")
-        other(page, title)
+        other_example(page, title)
     title = page.locator("#one-title").inner_text()
     page.keyboard.press("c")
     assert page.evaluate("document.activeElement.className") == "another"
@@ -161,7 +74,7 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder:
     assert page.locator("#progress").inner_text().startswith("3 decided")
     page.keyboard.press("Enter")
     saved(page, "Saved: change")
-    other(page, title)
+    other_example(page, title)
     assert (
         page.locator("#progress")
         .inner_text()
@@ -215,7 +128,8 @@ def test_who_is_let_in(server: Server) -> None:
     assert server.ask("GET", "/?token=wrong", Cookie="")[0] == 403
     assert server.ask("GET", "/", Host="evil.example")[0] == 403
     assert server.ask("GET", "/", Host="127.0.0.1.evil.example:80")[0] == 403
-    assert server.ask("GET", "/", Host="localhost:9999")[0] == 200  # through ssh
+    port = server.host.split(":")[1]
+    assert server.ask("GET", "/", Host=f"localhost:{port}")[0] == 200  # through ssh
     body = {"at": 0, "action": "keep"}
     assert server.ask("POST", "/api/decisions", body, Origin="http://evil.example")[0] == 403
     assert server.ask("POST", "/api/decisions", body, Origin="null")[0] == 403
@@ -396,13 +310,13 @@ def test_decisions(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="other data"):
         Decisions(tmp_path / "d", "two")
     (tmp_path / "no").write_bytes(b"something else entirely, and long enough")
-    with pytest.raises(ResultError, match="not a file of decisions"):
+    with pytest.raises(StorageError, match="not a file of decisions"):
         Decisions(tmp_path / "no", "one")
     with contextlib.closing(sqlite3.connect(tmp_path / "app.db")) as other_file:
         other_file.execute("CREATE TABLE theirs (a)")
-    with pytest.raises(ResultError, match="something else"):
+    with pytest.raises(StorageError, match="something else"):
         Decisions(tmp_path / "app.db", "one")
-    with pytest.raises(ResultError, match="cannot be opened"):
+    with pytest.raises(StorageError, match="cannot be opened"):
         Decisions(tmp_path / "nowhere" / "d", "one")
 
 

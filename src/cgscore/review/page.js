@@ -5,22 +5,28 @@
 
 const SHOWN = 60; // cards in the grid
 const { byId, make, text } = nodes;
-const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null };
+const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null, key: "", fingerprint: "" };
+const tab = sessionStorage.getItem("cgscore-tab") || ""; // without it the server answers nothing
 
 const label = (c, cls) => text(state.classes[c], `label ${cls || ""}`);
 const percent = (value) => `${Math.round(100 * value)} %`;
 const say = (message) => { byId("message").textContent = message; };
 
 async function ask(path, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const headers = { "X-CGScore-Tab": tab };
+  const options = body === undefined ? { headers } : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
   try {
     const response = await fetch(path, options);
-    const answer = await response.json().catch(() => ({}));
+    const words = await response.text();
+    let answer = {};
+    try { answer = JSON.parse(words); } catch { answer = { detail: words }; }
     return { ok: response.ok, status: response.status, answer };
   } catch {
-    return { ok: false, status: 0, answer: {} };
+    return { ok: false, status: 0, answer: { detail: "the server does not answer." } };
   }
 }
+
+const why = ({ status, answer }) => answer.detail || `the server answers ${status}.`;
 
 // ---------------------------------------------------------------- the queue
 
@@ -69,24 +75,84 @@ function progress(found) {
 }
 
 async function load() {
-  const { ok, answer } = await ask("/api/review");
-  if (!ok) return say("The server does not answer.");
-  Object.assign(state, { queue: answer.queue, classes: answer.classes, pictures: answer.pictures });
+  const found = await ask("/api/review");
+  const { ok, answer } = found;
+  if (!ok) return say(`Nothing can be shown: ${why(found)}`);
+  Object.assign(state, { queue: answer.queue, classes: answer.classes, pictures: answer.pictures, key: answer.key, fingerprint: answer.fingerprint });
+  for (const link of document.querySelectorAll(".exports a")) link.search = `?key=${state.key}`;
+  recall();
   byId("title").textContent = answer.title;
   byId("rescore").hidden = !answer.can_rescore;
   progress(answer.progress);
   pairs();
   if (state.at === null || !rowOf(state.at)) state.at = shown().length ? shown()[0].at : null;
   await draw();
+  showUnsent();
   document.documentElement.dataset.ready = "yes";
 }
 
 // ---------------------------------------------------------------- decisions
 
-// what this tab decided, for undoing; other tabs undo their own
-const mine = JSON.parse(sessionStorage.getItem("decided") || "[]");
-const remember = () => sessionStorage.setItem("decided", JSON.stringify(mine));
+// What this tab decided, for undoing; other tabs undo their own. And what could not be saved yet, by
+// example. Both are kept with the tab, for the data they are about: they survive a server that is
+// stopped and started again on the same port.
+let mine = [];
+let unsent = new Map();
 const pending = new Set(); // examples whose decision is on its way
+
+function recall() {
+  mine = JSON.parse(sessionStorage.getItem(`decided-${state.fingerprint}`) || "[]");
+  unsent = new Map(JSON.parse(sessionStorage.getItem(`unsent-${state.fingerprint}`) || "[]"));
+}
+
+function remember() {
+  sessionStorage.setItem(`decided-${state.fingerprint}`, JSON.stringify(mine));
+  sessionStorage.setItem(`unsent-${state.fingerprint}`, JSON.stringify([...unsent]));
+  showUnsent();
+}
+
+function showUnsent() {
+  byId("resend").hidden = unsent.size === 0;
+  byId("resend").textContent = `Save ${unsent.size} unsaved`;
+}
+
+// Sends a decision. It counts as decided only when the server says so; until then it is unsent.
+async function send(row, body) {
+  const found = await ask("/api/decisions", body);
+  const { ok, status, answer } = found;
+  if (ok || status === 409) {
+    row.decision = answer.decision;
+    unsent.delete(row.at);
+  } else if (status === 422) unsent.delete(row.at); // it can never be saved
+  else unsent.set(row.at, body);
+  if (ok) {
+    mine.push(answer.decision.number);
+    progress(answer.progress);
+  }
+  remember();
+  return found;
+}
+
+async function resend() {
+  byId("resend").disabled = true;
+  let count = 0;
+  let failed = null;
+  for (const [at, body] of [...unsent]) {
+    const row = rowOf(at);
+    if (!row || pending.has(at)) continue;
+    pending.add(at);
+    const found = await send(row, body);
+    pending.delete(at);
+    if (found.ok) count += 1;
+    else failed = found;
+    if (unsent.has(at)) break;
+  }
+  byId("resend").disabled = false;
+  await draw();
+  if (failed === null) say(`Saved: ${count} more.`);
+  else if (failed.status === 409) say("Another tab decided on some of these examples in the meantime.");
+  else say(`Not saved: ${why(failed)}`);
+}
 
 async function decide(row, action, chosen) {
   const at = row.at;
@@ -96,24 +162,22 @@ async function decide(row, action, chosen) {
   const after = rows[rows.findIndex((one) => one.at === at) + 1];
   const seen = action === "accept" ? row.to : (chosen ?? null);
   const body = { at, action, label: seen, known: row.decision ? row.decision.number : null };
-  const { ok, status, answer } = await ask("/api/decisions", body);
-  if (ok || status === 409) row.decision = answer.decision;
+  const found = await send(row, body);
+  const { ok, status, answer } = found;
   if (ok) {
-    mine.push(answer.decision.number);
-    remember();
-    progress(answer.progress);
     say(`Saved: ${answer.decision.action}.`);
     if (!state.grid && state.which === "open") state.at = after ? after.at : shown().length ? shown()[0].at : null;
   } else if (status === 409) {
     say("Another tab decided on this example in the meantime. Look at it, and decide again if you like.");
     state.which = "all";
     byId("which").value = "all";
-  } else say(status ? `Not saved: ${JSON.stringify(answer.detail ?? status)}` : "Not saved: the server does not answer.");
+  } else say(`Not saved: ${why(found)}`);
   if (state.grid) redrawCard(row);
   else {
     await draw();
     const title = byId("one-title");
     if (title) title.focus();
+    if (!ok && status !== 409) say(`Not saved: ${why(found)}`); // whatever drawing said meanwhile
   }
   pending.delete(at);
 }
@@ -121,8 +185,9 @@ async function decide(row, action, chosen) {
 async function undo() {
   if (!mine.length) return say("There is nothing to undo in this tab.");
   const number = mine.at(-1);
-  const { ok, status, answer } = await ask("/api/undo", { number });
-  if (!ok && status !== 409) return say("Not taken back: the server does not answer.");
+  const found = await ask("/api/undo", { number });
+  const { ok, status, answer } = found;
+  if (!ok && status !== 409) return say(`Not taken back: ${why(found)}`);
   mine.pop();
   remember();
   if (status === 409) {
@@ -153,7 +218,7 @@ async function rescore() {
     const { answer } = await ask("/api/rescore");
     if (answer.state === "running") continue;
     byId("rescore").disabled = false;
-    if (answer.state !== "done") { say(`Not scored: ${answer.why || "the server does not answer."}`); return; }
+    if (answer.state !== "done") { say(`Not scored: ${answer.why || answer.detail || "the server does not answer."}`); return; }
     await load();
     say(`Scored again and ranked anew; ${answer.changed} more are suspected.`);
     return;
@@ -163,7 +228,7 @@ async function rescore() {
 // ---------------------------------------------------------------- drawing
 
 function picture(at, description) {
-  return state.pictures ? make("img", { src: `/pictures/${at}`, alt: description, loading: "lazy" }) : null;
+  return state.pictures ? make("img", { src: `/pictures/${at}?key=${state.key}`, alt: description, loading: "lazy" }) : null;
 }
 
 function verdict(row) {
@@ -172,8 +237,10 @@ function verdict(row) {
 }
 
 function outcome(row) {
-  if (!row.decision) return null;
   const words = { accept: "accepted", keep: "kept", change: "changed to", skip: "skipped" };
+  const waiting = unsent.get(row.at);
+  if (waiting) return make("p", { className: "unsaved" }, `Not saved yet: ${words[waiting.action]} `, waiting.label === null ? "" : label(waiting.label));
+  if (!row.decision) return null;
   return make("p", { className: "decided" }, `Decided: ${words[row.decision.action]} `, row.decision.action === "skip" ? "" : label(row.decision.label));
 }
 
@@ -215,9 +282,10 @@ async function drawOne() {
   }
   const row = rowOf(state.at);
   if (!row) { state.at = null; return drawOne(); }
-  const { ok, answer } = await ask(`/api/examples/${row.at}`);
+  const found = await ask(`/api/examples/${row.at}`);
+  const { ok, answer } = found;
   if (turn !== drawing) return; // another one was asked for meanwhile
-  if (!ok) { say("This example cannot be shown: the server does not answer."); return; }
+  if (!ok) { say(`This example cannot be shown: ${why(found)}`); return; }
   Object.assign(row, { to: answer.to, sure: answer.sure }); // as the neighbours are for
   const side = (name, c) => make("div", {}, make("p", {}, "Most similar of ", label(c)),
     make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), one.similarity.toFixed(3)))));
@@ -280,6 +348,8 @@ byId("pair").addEventListener("change", (event) => { state.pair = event.target.v
 byId("which").addEventListener("change", (event) => { state.which = event.target.value; state.at = null; move(0); });
 byId("view").addEventListener("click", () => { state.grid = !state.grid; draw(); });
 byId("undo").addEventListener("click", undo);
+byId("resend").addEventListener("click", resend);
+window.addEventListener("beforeunload", (event) => { if (unsent.size) event.preventDefault(); });
 byId("rescore").addEventListener("click", rescore);
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, textarea")) return;

@@ -1,31 +1,27 @@
-"""The web application: who may ask, and what is answered.
+"""The web application: what is answered to whom `access` lets in.
 
-It listens on the loopback address only. Whoever knows the token in the address gets a cookie and
-is let in; requests that name another host (a page elsewhere that resolves to this machine) or come
-from a page of another origin are refused. Examples are asked for by number, never by path.
+Examples are asked for by number, never by path. If the decisions file is gone or locked the answer
+is 503, and nothing counts as decided.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import secrets
 import threading
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Literal
-from urllib.parse import urlsplit
 
-import pandas as pd
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
-from pydantic import BaseModel
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict
 
-from cgscore.errors import CGScoreError
+from cgscore.errors import CGScoreError, StorageError
+from cgscore.review.access import OPEN_ADDRESS, TAB_HEADER, Access
 from cgscore.review.decisions import Decision, Overtaken
+from cgscore.review.export import table_bytes
 from cgscore.review.session import Review
 
-HOSTS = ("127.0.0.1", "localhost", "::1")
 SIDE = 512  # pixels of a picture
 
 _HEADERS = {
@@ -40,6 +36,7 @@ _HEADERS = {
 _STATIC = {
     "nodes.js": ("cgscore.report", "nodes.js", "text/javascript"),
     "page.js": ("cgscore.review", "page.js", "text/javascript"),
+    "welcome.js": ("cgscore.review", "welcome.js", "text/javascript"),
     "page.css": ("cgscore.review", "page.css", "text/css"),
     "base.css": ("cgscore.report", "page.css", "text/css"),
 }
@@ -48,11 +45,15 @@ _STATIC = {
 class Back(BaseModel):
     """A decision that is taken back."""
 
+    model_config = ConfigDict(strict=True)
+
     number: int
 
 
 class Asked(BaseModel):
     """A decision as the page sends it."""
+
+    model_config = ConfigDict(strict=True)
 
     at: int
     action: Literal["accept", "keep", "change", "skip"]
@@ -60,29 +61,54 @@ class Asked(BaseModel):
     known: int | None = None
 
 
-def application(review: Review, token: str) -> FastAPI:
-    """The application for one review."""
+def application(review: Review, access: Access, entered: Callable[[str], object]) -> FastAPI:
+    """The application for one review.
+
+    Parameters
+    ----------
+    review : Review
+        What is reviewed.
+    access : Access
+        Decides who may ask.
+    entered : callable
+        Called with every token that has let a tab in.
+    """
     app = FastAPI(title="cgscore review", docs_url=None, redoc_url=None, openapi_url=None)
-    session = secrets.token_urlsafe(24)
-    cookie = (
-        f"cgscore-{hashlib.sha256(token.encode()).hexdigest()[:8]}"  # other reviews have others
-    )
 
     @app.middleware("http")
     async def guard(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = _refusal(request, token, cookie, session)
-        if response is None:
-            response = await answer(request)
+        refusal = access.refusal(request)
+        response = await answer(request) if refusal is None else _refused(refusal)
         response.headers.update(_HEADERS)
         return response
 
+    @app.exception_handler(StorageError)
+    def unavailable(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, 503)
+
+    @app.exception_handler(RequestValidationError)
+    def malformed(_: Request, error: Exception) -> JSONResponse:
+        # without the values that were sent: NaN or half a surrogate pair cannot be sent back
+        found = error.errors() if isinstance(error, RequestValidationError) else []
+        return JSONResponse({"detail": "; ".join(str(one["msg"]) for one in found)}, 422)
+
     @app.get("/")
     def page(request: Request) -> Response:
-        if "token" in request.query_params:
-            welcome = RedirectResponse("/", 303)
-            welcome.set_cookie(cookie, session, httponly=True, samesite="strict")
-            return welcome
-        return Response(_text("cgscore.review", "page.html"), media_type="text/html")
+        if "token" not in request.query_params:
+            return Response(_text("cgscore.review", "page.html"), media_type="text/html")
+        token = request.query_params["token"]
+        tab = access.exchange(token)
+        if tab is None:
+            return _refused(f"this token is not valid, or was used before. {OPEN_ADDRESS}")
+        entered(token)
+        # Not a redirection: after one from the file that opens the browser, cookies that are for
+        # this site alone would not be sent.
+        welcome = _text("cgscore.review", "welcome.html").replace("TAB-SECRET", tab)
+        response = Response(welcome, media_type="text/html")
+        response.set_cookie(
+            access.cookie_name, access.cookie, path="/", httponly=True, samesite="strict"
+        )
+        return response
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:
@@ -92,8 +118,9 @@ def application(review: Review, token: str) -> FastAPI:
         return Response(_text(package, file), media_type=kind)
 
     @app.get("/api/review")
-    def overview() -> JSONResponse:
-        return JSONResponse(review.overview())
+    def overview(request: Request) -> JSONResponse:
+        key = access.key(request.headers[TAB_HEADER])
+        return JSONResponse({**review.overview(), "key": key})
 
     @app.get("/api/examples/{at}")
     def example(at: int) -> JSONResponse:
@@ -113,6 +140,8 @@ def application(review: Review, token: str) -> FastAPI:
             made = review.decide(asked.at, asked.action, asked.label, asked.known)
         except Overtaken as other:
             return JSONResponse({"decision": _shown(other.decision)}, 409)
+        except StorageError:
+            raise
         except CGScoreError as error:
             raise HTTPException(422, str(error)) from error
         return JSONResponse({"decision": _shown(made), "progress": review.progress()})
@@ -143,7 +172,7 @@ def application(review: Review, token: str) -> FastAPI:
     def export(what: Literal["labels", "changes"], kind: Literal["csv", "parquet"]) -> Response:
         table = review.labels() if what == "labels" else review.changes()
         return Response(
-            _file(table, kind),
+            table_bytes(table, kind),
             media_type="text/csv" if kind == "csv" else "application/octet-stream",
             headers={"Content-Disposition": f'attachment; filename="{what}.{kind}"'},
         )
@@ -151,26 +180,8 @@ def application(review: Review, token: str) -> FastAPI:
     return app
 
 
-def _refusal(request: Request, token: str, cookie: str, session: str) -> Response | None:
-    """Why a request is not answered, or None."""
-    host, origin = request.headers.get("host", ""), request.headers.get("origin")
-    try:
-        name = urlsplit(f"//{host}").hostname
-        foreign = origin is not None and urlsplit(origin).netloc != host
-    except ValueError:
-        name, foreign = None, True
-    if name not in HOSTS:
-        return PlainTextResponse("Refused: this host name is not served.", 403)
-    if foreign:
-        return PlainTextResponse("Refused: the request comes from another page.", 403)
-    given, wanted = request.cookies.get(cookie, ""), session
-    if request.url.path == "/" and "token" in request.query_params:
-        given, wanted = request.query_params["token"], token
-    if not secrets.compare_digest(given.encode(), wanted.encode()):
-        return PlainTextResponse(
-            "Refused: open the whole address that `cgscore review` printed, with its token.", 403
-        )
-    return None
+def _refused(why: str) -> Response:
+    return PlainTextResponse(f"Refused: {why}", 403)
 
 
 def _refuse_unknown(at: int, review: Review) -> None:
@@ -180,15 +191,6 @@ def _refuse_unknown(at: int, review: Review) -> None:
 
 def _text(package: str, name: str) -> str:
     return (files(package) / name).read_text(encoding="utf-8")
-
-
-def _file(table: pd.DataFrame, kind: str) -> bytes:
-    file = io.BytesIO()
-    if kind == "csv":
-        table.to_csv(file, index=False)
-    else:
-        table.to_parquet(file, index=False)
-    return file.getvalue()
 
 
 def _shown(decision: Decision | None) -> dict[str, object] | None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
+import signal
 import socket
 import threading
-import webbrowser
+from collections.abc import Iterator
+from types import FrameType
 
 import uvicorn
 
 from cgscore.errors import OptionError
+from cgscore.review.access import Access
+from cgscore.review.opening import OpeningFile
 from cgscore.review.server import application
 from cgscore.review.session import Review
 
@@ -19,8 +22,46 @@ HOST = "127.0.0.1"
 
 
 def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool = False) -> None:
-    """Serve a review until interrupted; the address, with its token, is printed first."""
-    token = secrets.token_urlsafe(24)
+    """Serve a review until interrupted; the address, with its token, is printed first.
+
+    A token lets one tab in. When the printed one is used the next address is printed.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.callback(review.decisions.close)
+        listening = stack.enter_context(_listening(port))
+        number = listening.getsockname()[1]
+        access = Access(number)
+        printed = {access.new_token()}
+        address = f"http://{HOST}:{number}/?token="
+        _print_address(address + next(iter(printed)), review, number, as_json=as_json)
+        stack.enter_context(_ending_in_order())
+        opening, opening_token = None, None
+        if browser:
+            opening_token = access.new_token()
+            opening = OpeningFile(address + opening_token)
+            stack.callback(opening.remove)
+            opening.open_browser()
+
+        def entered(token: str) -> None:
+            if opening is not None and token == opening_token:
+                opening.remove()
+            if token in printed:
+                printed.add(again := access.new_token())
+                with contextlib.suppress(OSError, ValueError):  # nobody may be reading
+                    _print_next(address + again, as_json=as_json)
+
+        config = uvicorn.Config(
+            application(review, access, entered),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -28,21 +69,40 @@ def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool 
             listening.listen()  # whoever is quicker than the server waits
         except OSError as error:
             raise OptionError(f"--port {port} cannot be used: {error.strerror}.") from error
-        number = listening.getsockname()[1]
-        address = f"http://{HOST}:{number}/?token={token}"
-        if as_json:
-            told = {"address": address, "decisions": str(review.decisions.path)}
-            print(json.dumps(told), flush=True)
-        else:
-            print(f"Review:   {address}", flush=True)
-            print(f"Kept:     {review.decisions.path}: every decision, as soon as it is made")
-            print(f"Remote:   ssh -L {number}:{HOST}:{number} THIS-MACHINE, then the same address")
-            print("Stop:     Ctrl-C", flush=True)
-        if browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
-        config = uvicorn.Config(
-            application(review, token), log_level="warning", access_log=False, server_header=False
-        )
-        with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
-    review.decisions.close()
+        yield listening
+
+
+@contextlib.contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Make signals that would end the process at once end it with its files removed."""
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, leave)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _print_address(address: str, review: Review, number: int, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"address": address, "decisions": str(review.decisions.path)}), flush=True)
+        return
+    print(f"Review:   {address}", flush=True)
+    print(f"Kept:     {review.decisions.path}: every decision, as soon as it is made")
+    print(f"Remote:   ssh -L {number}:{HOST}:{number} THIS-MACHINE, then the same address")
+    print("Stop:     Ctrl-C", flush=True)
+
+
+def _print_next(address: str, *, as_json: bool) -> None:
+    """An address is good for one tab: say the one for the next."""
+    print(json.dumps({"address": address}) if as_json else f"Again:    {address}", flush=True)

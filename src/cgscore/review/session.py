@@ -49,6 +49,7 @@ class Review:
             raise OptionError("There are no labels to review: these scores are of a regression.")
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
         self.own = scores.own()
+        decisions.expect(self.own, len(scores.classes))
         self.names = [
             short(name) for name in scores.meta.get("class_names") or scores.classes.tolist()
         ]
@@ -71,6 +72,7 @@ class Review:
         """Everything but the examples themselves."""
         return {
             "title": short(self.scores.meta["source"]),
+            "fingerprint": self.scores.meta["fingerprint"],
             "classes": self.names,
             "queue": self.queue(),
             "progress": self.progress(),

@@ -1,0 +1,1 @@
+"""Tests of the review application and of its files."""
