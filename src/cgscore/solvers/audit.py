@@ -43,18 +43,22 @@ class Audited:
     alpha: Array
 
 
-def calibrate(bounds: Array, audited: Audited) -> tuple[Array, Array]:
+def calibrate(
+    bounds: Array, audited: Audited, others: Array | None = None
+) -> tuple[Array, Array]:
     """Estimates of d for all n examples, and for the audited ones as if they were not known.
 
     Parameters
     ----------
     bounds : (n, 2) array
         Lower bounds of d from random and from similar blocks.
+    others : (n,) array or None
+        Further lower bounds, 0 where there is none.
     """
     logs = np.log(bounds)
     apart = np.abs(logs[:, 0] - logs[:, 1])
     design = np.column_stack([np.ones(len(bounds)), logs])
-    floor = bounds.max(axis=1)
+    floor = bounds.max(axis=1) if others is None else np.maximum(bounds.max(axis=1), others)
     rows, near = audited.rows, apart <= FARTHEST
     truth = np.log(audited.d) - apart[rows] ** 2
 

@@ -35,7 +35,7 @@ from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows
 from cgscore.solvers.audit import Audited, calibrate, measure
-from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks
+from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks_and_seams
 from cgscore.solvers.conjugate import WIDTH
 from cgscore.solvers.halfmatrix import Index
 from cgscore.solvers.nystrom import count as landmark_count
@@ -117,10 +117,13 @@ def solve(
     count = parts(n)
     while True:
         bounds = Bounds(system.H, rows, landmarks, kept)
-        with progress.phase("blocks", 2 * n * (n / count) ** 2) as advance:
+        similar, seams = similar_blocks_and_seams(rows, count)
+        flops = 2 * n * (n / count) ** 2 + sum(float(len(seam)) ** 3 for seam in seams)
+        with progress.phase("blocks", flops) as advance:
             by_chance = bounds.of("random", random_blocks(n, count, rng), advance, executor)
-            alike = bounds.of("similar", similar_blocks(rows, count), advance, executor)
-        d, unseen = calibrate(np.column_stack([by_chance, alike]), audited)
+            alike = bounds.of("similar", similar, advance, executor)
+            at_cuts = bounds.of("seam", seams, advance, executor)
+        d, unseen = calibrate(np.column_stack([by_chance, alike]), audited, at_cuts)
         report = measure(Y, own, alpha, d, audited, unseen, np.random.default_rng(seed))
         if target is None or report["rank_correlation"] >= target or count <= 2:
             break
