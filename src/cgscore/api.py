@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore.averaged import score_averaged
 from cgscore.data import Dataset, read
-from cgscore.errors import DataError, LabelError, OptionError
+from cgscore.errors import ConvergenceError, DataError, LabelError, OptionError, SingularKernelError
 from cgscore.execution.executor import Holder, Local
 from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
@@ -21,7 +21,7 @@ from cgscore.kernel import unit_rows
 from cgscore.labels import TASKS, Labels, as_labels
 from cgscore.result import Scores
 from cgscore.solvers.checkpoint import method_in
-from cgscore.solvers.choice import choose, choose_on
+from cgscore.solvers.choice import choose, choose_on, instead_of_iterative
 from cgscore.solvers.ridge import least_error, sampled
 
 CHOICES = {
@@ -171,20 +171,28 @@ def score(
         if name not in _HEEDS[method] and value != _DEFAULTS[name]:
             given = "A cluster" if name == "client" else f"{name}={value!r}"
             raise OptionError(f"{given} has no effect on method={method!r}. Leave it out.")
+    scores: Scores | None = None
     if method == "iterative":
-        scores = score_iteratively(
-            dataset,
-            ridge=ridge,
-            task=task,
-            seed=seed,
-            target=target,
-            duplicates=duplicates,
-            memory_limit=memory_limit,
-            device=device,
-            checkpoint=checkpoint,
-            progress=reporter(progress),
-            executor=cluster,
-        )
+        try:
+            scores = score_iteratively(
+                dataset,
+                ridge=ridge,
+                task=task,
+                seed=seed,
+                target=target,
+                duplicates=duplicates,
+                memory_limit=memory_limit,
+                device=device,
+                checkpoint=checkpoint,
+                progress=reporter(progress),
+                executor=cluster,
+            )
+        except (ConvergenceError, SingularKernelError) as error:
+            if choice is None:
+                raise
+            choice = instead_of_iterative(error, *dataset.shape, memory_limit)
+            if checkpoint is not None:  # the folder itself holds the iterative work
+                checkpoint = Path(checkpoint) / "exact"
     elif method in ("subsample", "partition"):
         limit = None if memory_limit is None else parse_bytes(memory_limit)
         scores = score_averaged(
@@ -201,7 +209,7 @@ def score(
             checkpoint=checkpoint,
             progress=reporter(progress),
         )
-    else:
+    if scores is None:
         made = factor(
             dataset,
             ridge=ridge,

@@ -7,13 +7,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cgscore.data.dataset import Dataset
 from cgscore.errors import MemoryLimitError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.executor import Executor, Holder
 from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
-from cgscore.prepared import Prepared
+from cgscore.prepared import Prepared, listed
 from cgscore.result import Scores
 from cgscore.solvers import iterative
 from cgscore.solvers.blocks import block_bytes
@@ -67,10 +69,13 @@ def score_iteratively(
     finally:
         if kept:
             kept.close()
+    audit = dict(found.audit)
+    marked = data.merged.members[np.array(audit["uncertain"]["positions"], np.intp)]
+    audit["uncertain"] = {**audit["uncertain"], "positions": marked.tolist()}
     notes = [
         *(kept.renewed() if kept else []),
         *(executor.doubts() if executor else []),
-        *_doubts(found.audit),
+        *_doubts(audit),
     ]
     return data.result(
         dataset,
@@ -82,7 +87,7 @@ def score_iteratively(
             "method": "iterative",
             "workers": executor.describe() if executor else None,
             "dtype": "float32",
-            "audit": dict(found.audit),
+            "audit": audit,
             "condition": None,
             "digits": None,
             "loss": None,
@@ -126,12 +131,20 @@ def _storage(
 
 
 def _doubts(audit: Any) -> list[str]:
-    if audit["rank_correlation"] >= audit["target"]:
-        return []
-    low, high = audit["rank_correlation_interval"]
-    return [
-        f"The audit of {audit['examples']} examples estimates a rank correlation of "
-        f"{audit['rank_correlation']:.4f} with the exact score (95 %: {low:.4f} to {high:.4f}), "
-        f"below the target of {audit['target']:g}. Use target= for a stronger setting, "
-        "or method='exact'."
-    ]
+    doubts = []
+    if audit["rank_correlation"] < audit["target"]:
+        low, high = audit["rank_correlation_interval"]
+        doubts.append(
+            f"The audit of {audit['examples']} examples estimates a rank correlation of "
+            f"{audit['rank_correlation']:.4f} with the exact score (95 %: {low:.4f} to "
+            f"{high:.4f}), below the target of {audit['target']:g}. Use target= for a stronger "
+            "setting, or method='exact'."
+        )
+    if count := audit["uncertain"]["count"]:
+        rows = listed(np.array(audit["uncertain"]["positions"]))
+        doubts.append(
+            f"The scores of {count:,} examples are uncertain: estimates of d from different parts "
+            f"of the data disagree. Rows {rows} (counted from 0); they are mostly near-duplicates. "
+            "Use method='exact' or a ridge if they matter."
+        )
+    return doubts

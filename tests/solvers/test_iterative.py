@@ -192,7 +192,7 @@ def test_iterative_scores_are_nearly_exact(ridge: float) -> None:
         assert value == pytest.approx(true.complexity[label], rel=0.01)
     meta = found.meta
     assert meta["method"] == "iterative"
-    assert meta["audit"]["examples"] == 64
+    assert meta["audit"]["examples"] == 112
     assert meta["audit"]["residual"] < 2e-3
     assert meta["ridge"] == ridge
 

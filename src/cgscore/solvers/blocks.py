@@ -8,7 +8,9 @@ d of a part is a lower bound. A part here is a block of examples together with t
     d_j = |g_j|^2 + |L_E^-1 F_b g_j|^2              j in J,  g_j = L^-1 e_j
 
 Random blocks are low by nearly the same factor for everyone; blocks of similar examples see
-near-duplicates, which random blocks miss. Each landmark is done with the block it falls into.
+near-duplicates, which random blocks miss. Near-duplicates that both kinds tear apart lie at a cut
+between two similar blocks; the rows at each cut are a further, small block, its seam. Each landmark
+is done with the block it falls into.
 Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
 
 Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share (`SHARE`) of the
@@ -59,24 +61,48 @@ def similar_blocks(rows: UnitRows, count: int) -> list[Index]:
 
     `count` is rounded up to a power of two.
     """
+    return similar_blocks_and_seams(rows, count)[0]
+
+
+def similar_blocks_and_seams(rows: UnitRows, count: int) -> tuple[list[Index], list[Index]]:
+    """Blocks of similar rows, and the rows next to each cut between them.
+
+    Near-duplicates on two sides of a cut are close to it, hence both in its seam: the
+    ``n / (4 count)`` rows nearest to the median on either side.
+
+    Opposite rows are near-duplicates too: ``H_ij = g / 4 + g arcsin(g) / (2 pi)``, where the first
+    term has rank p and the second is the same for x and -x. Unless all rows lie on one side of the
+    origin, the cut is at the median distance from it, which is the same for both.
+    """
     X, blocks = rows.centred, [np.arange(len(rows))]
+    seams: list[Index] = []
+    with all_blas_threads():
+        opposite = bool((X @ rows.centre).min() <= -(rows.centre @ rows.centre))
+    width = max(1, len(rows) // (4 * count))
     while len(blocks) < count:
         with all_blas_threads():
-            directions = np.column_stack([_main_direction(X, block) for block in blocks])
+            origin = -rows.centre if opposite else None
+            directions = np.column_stack([_main_direction(X, block, origin) for block in blocks])
             position = X @ directions
+            if opposite:
+                position = np.abs(position + rows.centre @ directions)
         halves = []
         for number, block in enumerate(blocks):
             order = block[np.argsort(position[block, number], kind="stable")]
             middle = len(block) // 2
             halves += [np.sort(order[:middle]), np.sort(order[middle:])]
+            seams.append(np.sort(order[max(0, middle - width) : middle + width]))
         blocks = halves
-    return blocks
+    return blocks, seams
 
 
-def _main_direction(X: Array, block: Index) -> Array:
-    """The leading principal direction of some of a block's rows, by power iteration."""
+def _main_direction(X: Array, block: Index, origin: Array | None) -> Array:
+    """The leading principal direction of some of a block's rows, by power iteration.
+
+    About their mean, or about a given origin.
+    """
     sample = X[block[:: max(1, len(block) // 1000)]]
-    sample = sample - sample.mean(axis=0)
+    sample = sample - (sample.mean(axis=0) if origin is None else origin)
     direction = sample[np.argmax(np.einsum("ij,ij->i", sample, sample))]
     for _ in range(10):
         direction = sample.T @ (sample @ direction)
@@ -108,13 +134,16 @@ class Bounds:
     def of(
         self, kind: str, blocks: list[Index], advance: Advance, executor: Executor | None = None
     ) -> Array:
-        """The bound of every example; blocks are done here one by one, or as tasks elsewhere."""
-        d = np.empty(len(self._rows))
+        """The bound of every example; blocks are done here one by one, or as tasks elsewhere.
+
+        The largest where blocks overlap, 0 for examples in none.
+        """
+        d = np.zeros(len(self._rows))
         left = []
         for number, block in enumerate(blocks):
             name = f"{kind}-{len(blocks)}-{number}"
             if found := self._kept.load(name) if self._kept else None:
-                d[block] = found["d"]
+                d[block] = np.maximum(d[block], found["d"])
                 self.again += int(found["again"])
                 advance(float(len(block)) ** 3, before=True)
             else:
@@ -122,7 +151,7 @@ class Bounds:
         for (name, block), found in self._done(left, executor):
             if self._kept:
                 self._kept.save(name, **found)
-            d[block] = found["d"]
+            d[block] = np.maximum(d[block], found["d"])
             self.again += int(found["again"])
             advance(float(len(block)) ** 3)
         return d

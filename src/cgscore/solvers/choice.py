@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cgscore.errors import MemoryLimitError
+from cgscore.errors import CGScoreError, ConvergenceError, MemoryLimitError
 from cgscore.execution.executor import Holder
 from cgscore.execution.machine import (
     available_memory,
@@ -90,6 +90,32 @@ def choose(
         f"Scoring {n:,} examples needs {show_bytes(needed)} of memory with any method; "
         f"{show_bytes(room)} is there. Score a sample of the examples, or use a machine with more."
     )
+
+
+def instead_of_iterative(
+    error: CGScoreError, n: int, p: int, memory_limit: int | float | str | None
+) -> dict[str, Any]:
+    """What ``auto`` does when the iterative method refuses the data: exact, if it fits and ends.
+
+    Raises
+    ------
+    ConvergenceError
+        It does not; says why the iterative method refused, too.
+    """
+    limit = None if memory_limit is None else parse_bytes(memory_limit)
+    room = available_memory() if limit is None else limit
+    cost = exact_cost(n, p, limit)
+    seconds = 0.0 if n <= SMALL else cost.seconds(product_rate())
+    if cost.least <= room and seconds <= LONGEST:
+        return {"method": "exact", "why": f"the iterative method refused: {error}"}
+    reason = (
+        f"needs {show_bytes(cost.least)} of memory, and {show_bytes(max(room, 0))} is there"
+        if cost.least > room
+        else f"would take about {seconds / 3600:.0f} hours"
+    )
+    raise ConvergenceError(
+        f"{error} method='auto' does not fall back to exact, which {reason}."
+    ) from error
 
 
 def choose_on(cluster: Holder, n: int, p: int, dtype: str = "float64") -> dict[str, Any]:
