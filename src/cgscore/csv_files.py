@@ -3,7 +3,8 @@
 A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return
 (OWASP, "CSV Injection"), and ids and labels come from strangers. The guard puts a single quote
 before such texts. A text that has quotes before one of these characters gets one more, so that
-taking one away (`without_guard`) gives every text back.
+taking one away (`without_guard`) gives every text back. A text that is a number, such as the label
+``-1``, is left alone: as a formula it is itself.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 QUOTE = "'"
 _RISKY = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_csv(
@@ -76,7 +78,9 @@ def without_guard(frame: pd.DataFrame) -> pd.DataFrame:
 
 def guarded(value: Any) -> Any:
     """A cell or column name as it is written."""
-    return QUOTE + value if isinstance(value, str) and _RISKY.match(value) else value
+    if not isinstance(value, str) or not _RISKY.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return QUOTE + value
 
 
 def unguarded(value: Any) -> Any:

