@@ -198,12 +198,10 @@ def test_nothing_is_acknowledged_without_the_file(
         with pytest.raises(DecisionsUnavailable, match=r"deleted|replaced|regular"):
             decisions.add(2, "accept", 0, None)
         monkeypatch.undo()
-        for act in (
-            lambda: decisions.add(2, "accept", 0, None),
-            lambda: decisions.take_back(first.number),
-        ):
-            with pytest.raises(DecisionsUnavailable, match=r"deleted|replaced|regular"):
-                act()
+        with pytest.raises(DecisionsUnavailable, match=r"deleted|replaced|regular"):
+            decisions.add(2, "accept", 0, None)
+        with pytest.raises(DecisionsUnavailable, match=r"deleted|replaced|regular"):
+            decisions.take_back(first.number)
         assert list(decisions.current()) == [1]  # to be exported
 
 
