@@ -18,7 +18,7 @@ from tests.command import invoke
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 TEXTS = [
-    "=HYPERLINK(1)", "+1", "-1", "@x", "\ttab", "\rreturn", "'=quoted", "''-twice", "'plain",
+    "=HYPERLINK(1)", "+1+1", "-cmd", "@x", "\ttab", "\rreturn", "'=quoted", "''-twice", "'plain",
     "a=b", "", "ordinary", "a\rb", "a,b", 'a"b', "a\nb", "ü", " =space",
 ]  # fmt: skip
 
@@ -39,6 +39,11 @@ def test_one_quote_more_and_one_less(text: str) -> None:
     assert guarded(text) == ("'" + text if risky else text)
     assert not guarded(text).startswith(RISKY)
     assert unguarded(guarded(text)) == text
+
+
+@pytest.mark.parametrize("text", ["-1", "+1", "-1.5e-3", "+.5"])
+def test_numbers_as_texts_are_left_alone(text: str) -> None:
+    assert guarded(text) == unguarded(text) == text
 
 
 @pytest.mark.parametrize("kind", [object, "string", "category"])
