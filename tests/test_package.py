@@ -57,7 +57,7 @@ def test_imports_go_one_way() -> None:
         {"scores", "execution", "calibration"},
         {"issues", "csv_files"},
         {"troubles"},
-        {"labels", "duplicates"},
+        {"labels", "duplicates", "csv_files"},
         {"solvers", "features"},
         {"data", "selection", "best_window"},
         {"schema"},
