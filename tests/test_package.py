@@ -55,7 +55,7 @@ def test_imports_go_one_way() -> None:
         {"errors", "cached"},
         {"kernel"},
         {"scores", "execution", "calibration"},
-        {"issues", "csv_files"},
+        {"issues"},
         {"troubles"},
         {"labels", "duplicates", "csv_files"},
         {"solvers", "features"},
