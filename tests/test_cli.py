@@ -236,7 +236,7 @@ def test_an_iterative_run_shows_its_audit(tmp_path: Path) -> None:
     document = json.loads(
         run("score", "d.npz", "--method", "iterative", "--json", cwd=tmp_path).stdout
     )
-    assert document["audit"]["examples"] == 64
+    assert 64 <= document["audit"]["examples"] <= 112  # drawn from all, and of two kinds
     chosen = json.loads(run("score", "d.npz", "--json", cwd=tmp_path).stdout)["choice"]
     assert chosen == {"method": "exact", "why": "small"}
 

@@ -8,13 +8,13 @@
     │   ├── LabelError           labels: wrong length, missing, one class only
     │   └── OptionError          an argument or flag: unknown method, negative ridge
     ├── SourceError              a file or source that cannot be read
-    ├── ResultError              a saved result that cannot be read or written
     ├── DuplicateRowsError       rows repeat and ``duplicates="error"`` was asked for
     ├── SingularKernelError      the kernel matrix has no usable Cholesky factor
     ├── ConvergenceError         an iteration gave up; nothing was returned
     ├── ClusterError             a cluster that cannot be reached, or lost workers or scheduler
     ├── MemoryLimitError         the work does not fit; raised before allocating
-    └── StorageError             a checkpoint of other data, or tiles on disk that fail
+    └── StorageError             our files: a checkpoint of other work, damaged decisions
+        └── ResultError          a saved result that is damaged, or cannot be read or written
 
     CGScoreWarning               what a careful reader of the scores should know
 
@@ -49,10 +49,6 @@ class SourceError(CGScoreError):
     """A file or named source is missing, truncated or of another format."""
 
 
-class ResultError(CGScoreError):
-    """A result file cannot be read or written."""
-
-
 class DuplicateRowsError(CGScoreError):
     """Rows repeat and the caller asked to be told."""
 
@@ -75,6 +71,10 @@ class MemoryLimitError(CGScoreError):
 
 class StorageError(CGScoreError):
     """Work kept on disk is of other data or options, is damaged, or cannot be written."""
+
+
+class ResultError(StorageError):
+    """A result file cannot be read or written."""
 
 
 class CGScoreWarning(UserWarning):

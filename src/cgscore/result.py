@@ -554,9 +554,8 @@ def load(path: str | Path, *, max_ratio: float = MAX_RATIO) -> Scores:
 
     Raises
     ------
-    InvalidResultError
-        The file is missing, not a result of cgscore, damaged, changed, or from a newer version. It
-        is both a `ResultError` and a `StorageError`.
+    ResultError
+        The file is missing, not a result of cgscore, damaged, changed, or from a newer version.
     MemoryLimitError
         There is not enough memory for it.
     """

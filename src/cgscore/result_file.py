@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.errors import MemoryLimitError
+from cgscore.errors import MemoryLimitError, ResultError
 from cgscore.execution.machine import available_memory, show_bytes
 from cgscore.kernel import Array
 from cgscore.schema import (
@@ -21,7 +21,6 @@ from cgscore.schema import (
     NUMBERS,
     REQUIRED,
     Document,
-    InvalidResultError,
     Violation,
     parse_json,
     read_document,
@@ -69,7 +68,7 @@ def read_result(path: Path, *, max_ratio: float = MAX_RATIO) -> SavedResult:
 
     Raises
     ------
-    InvalidResultError
+    ResultError
         The file is missing, not a result, damaged, or from a newer version; it says what is wrong.
     MemoryLimitError
         There is not enough memory for it.
@@ -78,13 +77,13 @@ def read_result(path: Path, *, max_ratio: float = MAX_RATIO) -> SavedResult:
 
     if not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"
-        raise InvalidResultError(f"{path} {what}.")
+        raise ResultError(f"{path} {what}.")
     # what Arrow raises for files that lie about themselves is not one family of errors
     try:
         footer = pq.read_metadata(path)
         schema = footer.schema.to_arrow_schema()
     except Exception as error:
-        raise InvalidResultError(_incomplete(path, error)) from error
+        raise ResultError(_incomplete(path, error)) from error
     try:
         document = read_document(footer.metadata or {}, str(path))
         _check_columns(schema, document)
@@ -95,10 +94,10 @@ def read_result(path: Path, *, max_ratio: float = MAX_RATIO) -> SavedResult:
             with pq.ParquetFile(path, metadata=footer, read_dictionary=texts) as file:
                 arrow = file.read(use_threads=False)
         except Exception as error:
-            raise InvalidResultError(_incomplete(path, error)) from error
+            raise ResultError(_incomplete(path, error)) from error
         return _checked(_decoded(arrow, schema, texts, room), document)
     except Violation as error:
-        raise InvalidResultError(
+        raise ResultError(
             f"{path} is not a result as cgscore saves it: {error}. Score the data again."
         ) from error
 

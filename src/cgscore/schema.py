@@ -20,7 +20,7 @@ from typing import Any
 
 from cgscore import __version__
 from cgscore.data.sources import OPTIONS, PREPROCESS
-from cgscore.errors import ResultError, StorageError
+from cgscore.errors import ResultError
 from cgscore.features.encoding import SCALINGS
 from cgscore.labels import TASKS
 
@@ -32,10 +32,6 @@ MAX_INTEGER = 2**1000  # larger ones overflow where a number is shown or compute
 MAX_PATH, MAX_NAME = 4096, 255  # characters of a path, bytes of a name in it
 
 METHODS = ("exact", "iterative", "subsample", "partition")
-
-
-class InvalidResultError(ResultError, StorageError):
-    """A saved result does not follow its schema: it is damaged, or was changed or made up."""
 
 
 @dataclass(frozen=True)
@@ -216,12 +212,12 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
     found = parse_json(metadata[KEY]) if KEY in metadata else None
     version = found.get("format") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(version, int) or not _whole(1)(version):
-        raise InvalidResultError(f"{path} is a Parquet file, but not a result of cgscore.")
+        raise ResultError(f"{path} is a Parquet file, but not a result of cgscore.")
     meta = found.get("meta")
     if version not in META:
         writer = meta.get("version") if isinstance(meta, dict) else None
         by = f", written by cgscore {writer}" if _text(writer) else ""
-        raise InvalidResultError(
+        raise ResultError(
             f"{path} has format {version}{by}. This is cgscore {__version__}, which reads up to "
             f"format {FORMAT}: update it."
         )
@@ -248,7 +244,7 @@ def check_read_options(options: Mapping[str, Any]) -> None:
     try:
         _check_options(options)
     except Violation as error:
-        raise InvalidResultError(f"The result was changed: {error}.") from error
+        raise ResultError(f"The result was changed: {error}.") from error
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
@@ -271,7 +267,7 @@ def check_openable(name: str, what: str) -> None:
     except (OSError, ValueError):
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise InvalidResultError(
+        raise ResultError(
             f"The {what} that this result names, {name}, is neither a file nor a folder. It is "
             "not opened. Give the scored data: data=..."
         )

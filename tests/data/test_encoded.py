@@ -183,7 +183,7 @@ def test_a_result_file_loads_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyP
     done = invoke("issues", "s.parquet", "--encoder", "other:f", folder=tmp_path)
     assert done.returncode == 2
     scores.meta["read_options"]["progress"] = "x"
-    with pytest.raises(ResultError, match="does not say how its source is read"):
+    with pytest.raises(ResultError, match="an option that is not known"):
         scores.data("data.npz", encoder="theirs:f")
 
 

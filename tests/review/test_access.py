@@ -209,7 +209,7 @@ def test_a_neighbour_who_gets_the_cookie_gets_nothing(server: Server, browser: B
 
 def test_downloads_and_pictures_of_a_tab(server: Server, browser: Browser) -> None:
     page = opened(browser, server)
-    page.wait_for_function("document.querySelector('#one .shown img').naturalWidth === 8")
+    page.wait_for_function("() => document.querySelector('#one .shown img').naturalWidth === 8")
     with page.expect_download() as download:
         page.locator(".exports a", has_text="labels.csv").click()
     assert len(pd.read_csv(download.value.path())) == 500

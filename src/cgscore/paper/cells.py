@@ -185,7 +185,7 @@ class Work:
         arrays = {name: v for name, v in value.items() if isinstance(v, np.ndarray)}
         stem, packed = self.stem(cell), io.BytesIO()
         if arrays:
-            np.savez(packed, **arrays)
+            np.savez(packed, **arrays)  # type: ignore[arg-type]
             replace_file(self.folder / f"{stem}.npz", lambda file: file.write(packed.getbuffer()))
         told = {
             "function": cell.function,

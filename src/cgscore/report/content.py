@@ -165,9 +165,9 @@ def _classes(scores: Scores, own: Index, found: pd.DataFrame | None) -> list[dic
             {
                 "name": short(name),
                 "examples": int((own == c).sum()),
-                "mean": float(mine.mean()) if len(mine) else None,
-                "deviation": float(mine.std()) if len(mine) else None,
-                "median": float(np.median(mine)) if len(mine) else None,
+                "mean": _finite(mine.mean()) if len(mine) else None,
+                "deviation": _finite(mine.std()) if len(mine) else None,
+                "median": _finite(np.median(mine)) if len(mine) else None,
                 "complexity": _finite(complexity[c]),
                 "wrong": wrong[c] if wrong else None,
             }
