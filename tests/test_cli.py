@@ -308,6 +308,17 @@ def test_a_reader_that_leaves_does_not_cost_the_result(tmp_path: Path) -> None:
     assert len(cgscore.load(tmp_path / "out.parquet")) == 60
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_matter(tmp_path: Path, closed: str) -> None:
+    table(tmp_path / "t.csv")
+    command = f"{sys.executable} -m cgscore score t.csv -o out.parquet {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert len(cgscore.load(tmp_path / "out.parquet")) == 60
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_full_standard_output_is_one_message(tmp_path: Path) -> None:
     table(tmp_path / "t.csv")

@@ -28,6 +28,7 @@ from cgscore.terminal import (
     WORST,
     complain,
     one_line,
+    open_streams,
     output_console,
     print_audit,
     print_costs,
@@ -176,6 +177,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 def main() -> None:
     """Run the command line."""
+    open_streams()
     warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names may hold what a terminal cannot show

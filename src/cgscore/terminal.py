@@ -27,6 +27,18 @@ def stop_printing() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def open_streams() -> None:
+    """Let what is printed to a closed standard output or error go nowhere.
+
+    Its number would otherwise be given to the next file that is opened.
+    """
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115
+
+
 def complain(text: str) -> None:
     """Print to standard error."""
     print("".join(printable(mark) for mark in text), file=sys.stderr)
