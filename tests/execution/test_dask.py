@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,33 @@ def test_the_scheduler_dies_when_all_tasks_are_done(
     assert same(s, local["subsample"])
     assert s.meta["workers"]["count"] == 1
     assert s.meta["audit"] or "it failed" in s.meta["audit_left_out"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("moment", [0.0, 0.6, 1.4])
+def test_an_interrupt_while_workers_start_is_one_message(tmp_path: Path, moment: float) -> None:
+    """Ctrl-C in a terminal reaches all processes of the group."""
+    program = (
+        "import sys, cgscore.execution.dask; print('here', flush=True);"
+        " from cgscore.cli import main; sys.argv[0] = 'cgscore'; main()"
+    )
+    command = [sys.executable, "-c", program, "score", "sklearn:digits", "--method", "partition"]
+    with subprocess.Popen(
+        [*command, "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "here\n"
+        time.sleep(0.3 + moment)  # reading the data, and then the start of the cluster
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, 0), errors  # a quick machine may be done before
+    assert "Traceback" not in errors
 
 
 def tasks_left(dask_scheduler: Any) -> int:

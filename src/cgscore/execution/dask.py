@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
+import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,11 +55,19 @@ def connected(
     """A client of the cluster at an address or in a file, or of a new one of local processes."""
     if workers is not None:
         try:
-            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+            with _later_interrupts(), ExitStack() as starting:
+                local = starting.enter_context(
+                    LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+                )
+                client = starting.enter_context(Client(local))
+                running = starting.pop_all()
         except (OSError, RuntimeError) as error:
             raise ClusterError(f"{workers} local workers could not be started: {error}") from error
-        with local, Client(local) as client:
+        try:
             yield client
+        finally:
+            with _later_interrupts():
+                running.close()
         return
     where = address or scheduler_file
     try:
@@ -68,6 +79,32 @@ def connected(
         ) from error
     with client:
         yield client
+
+
+@contextmanager
+def _later_interrupts() -> Iterator[None]:
+    """Raise a `KeyboardInterrupt` after what is inside: Dask cannot be stopped while it starts.
+
+    Processes that are started inside are not interrupted at all: Ctrl-C in a terminal reaches them
+    too, and they end with this one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    masked = hasattr(signal, "pthread_sigmask")  # threads and processes inherit the mask
+    if masked:
+        resource_tracker.ensure_running()  # which would unmask the signal when it starts
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
+    try:
+        yield
+    finally:
+        if masked:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if pressed:
+            raise KeyboardInterrupt
 
 
 def _address_in(scheduler_file: str | None) -> str:
