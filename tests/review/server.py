@@ -23,6 +23,13 @@ import cgscore
 WRONG = 24
 
 
+def _heed_signals() -> None:
+    """As in a terminal: tests that run without one may have them ignored."""
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Server:
     """`cgscore review` as a process of its own, and a tab that was let in."""
 
@@ -37,6 +44,7 @@ class Server:
             cwd=result.parent,
             stdout=subprocess.PIPE,
             text=True,
+            preexec_fn=_heed_signals,
             env={
                 **os.environ,
                 "PYTHONPATH": str(Path(cgscore.__file__).parents[1]),  # the code under test
