@@ -388,6 +388,7 @@ def test_a_report_of_scores_near_the_largest_number(tmp_path: Path) -> None:
     assert use(tmp_path, "report") == 0
 
 
+@pytest.mark.needs("fastapi")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_results_end_well_or_in_a_message(tmp_path: Path, name: str) -> None:
     if sys.platform != "win32":
