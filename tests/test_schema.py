@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgscore
+from cgscore.data.sources import OPTIONS
 from cgscore.errors import CGScoreError, MemoryLimitError, ResultError, StorageError
 from cgscore.schema import META_1, READ_OPTIONS, REQUIRED, check_openable
 from tests.command import invoke
@@ -378,6 +379,16 @@ def test_malformed_results_are_refused_by_name(tmp_path: Path, name: str) -> Non
     assert isinstance(caught.value, StorageError)
     assert isinstance(caught.value, ResultError)
     assert use(tmp_path, "prune") == 2
+
+
+def test_every_option_that_is_saved_can_be_loaded(tmp_path: Path) -> None:
+    assert set(READ_OPTIONS) == set(OPTIONS)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=list("abc"))
+    frame.assign(label=np.arange(30) % 2).to_csv(tmp_path / "t.csv", index=False)
+    data = cgscore.read(tmp_path / "t.csv", max_columns=10)
+    cgscore.score(data).save(tmp_path / "s.parquet")
+    assert cgscore.load(tmp_path / "s.parquet").meta["read_options"]["max_columns"] == 10
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

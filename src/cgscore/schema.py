@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from cgscore import __version__
-from cgscore.data.sources import OPTIONS, PREPROCESS
+from cgscore.data.sources import PREPROCESS
 from cgscore.errors import ResultError
 from cgscore.features.encoding import SCALINGS
 from cgscore.labels import TASKS
@@ -111,6 +111,7 @@ READ_OPTIONS: Mapping[str, Callable[[Any], bool]] = {
     "preprocess": lambda value: isinstance(value, str) and value in PREPROCESS,
     "encoder": _path,
     "scaling": lambda value: isinstance(value, str) and value in SCALINGS,
+    "max_columns": _whole(1),
 }
 
 
@@ -251,7 +252,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     if not isinstance(options, Mapping):
         raise Violation("meta['read_options'] is not an object")
     for name, value in options.items():
-        if name not in OPTIONS or name not in READ_OPTIONS:
+        if name not in READ_OPTIONS:
             raise Violation(f"meta['read_options'] has an option that is not known: {shown(name)}")
         if not READ_OPTIONS[name](value):
             raise Violation(f"meta['read_options'][{name!r}] cannot be {shown(value)}")
