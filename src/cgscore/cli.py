@@ -759,7 +759,6 @@ def review(
         raise OptionError("--copy is for --folder-to, which is not given.")
     try:
         from cgscore.review import Decisions, Review
-        from cgscore.review.export import write_table
     except ModuleNotFoundError as error:
         raise OptionError(
             'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
@@ -779,7 +778,7 @@ def review(
     for table, output in ((going.labels, labels), (going.changes, changes)):
         if output is not None:
             found = table()
-            write_table(found, output)
+            _write_table(found, output)
             written[str(output)] = f"{len(found):,} rows"
     if folder is not None and dataset is not None:
         from cgscore.image_links import new_folder

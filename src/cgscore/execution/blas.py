@@ -18,7 +18,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -89,7 +89,7 @@ class _Turns:
 _turns = _Turns()
 
 
-def one_blas_thread() -> Any:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread while callers themselves run in parallel.
 
     Threads that the caller starts inside must not ask again: they have what they need.
@@ -97,7 +97,7 @@ def one_blas_thread() -> Any:
     return _turns.take("one")
 
 
-def all_blas_threads() -> Any:
+def all_blas_threads() -> AbstractContextManager[None]:
     """Leave BLAS all threads it has; inside of `one_blas_thread` that is one."""
     return _turns.take("all")
 
