@@ -3,9 +3,13 @@ OLDEST ?= python3.10
 VENV ?= .venv
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-CONSTRAINTS := $(wildcard constraints/python$(VERSION).txt)
 PIP := -m pip install -qq --disable-pip-version-check
-INSTALL := $(BIN)/python $(PIP) $(CONSTRAINTS:%=-c %)
+# What is installed, with hashes: for everything, for the package alone, and beside pyDVL.
+LOCK := constraints/python$(VERSION).txt
+LOCK_CORE := constraints/python$(VERSION)-core.txt
+LOCK_PYDVL := constraints/python$(VERSION)-pydvl.txt
+LOCKED := $(PIP) --require-hashes -r
+ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
 .PHONY: help demo test test-slow test-training test-portable test-portable-short test-core test-lowest \
   browser check audit bench bench-large format constraints clean
@@ -23,7 +27,7 @@ help:
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
-test: $(VENV)/.test $(VENV)-pydvl/.ready browser
+test: $(VENV)/.dev $(VENV)-pydvl/.ready browser
 	@$(BIN)/python tests/groups.py
 
 # Pages are tested in a real Chromium. Without one those tests are skipped, or fail where CI=true.
@@ -35,16 +39,16 @@ browser:
 	  else false; fi; \
 	} || echo "There is no Chromium, and it cannot be installed here: browser tests are left out."
 
-test-slow: $(VENV)/.test browser
+test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -m slow
 
-test-training: $(VENV)/.test
+test-training: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow tests/training
 
-test-portable: $(VENV)/.test
+test-portable: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py
 
-test-portable-short: $(VENV)/.test
+test-portable-short: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py --short
 
 # The core: what works with the package's own dependencies.
@@ -64,7 +68,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Known holes of what is installed; the database is on the network.
-audit: $(VENV)/.test
+audit: $(VENV)/.dev
 	@$(BIN)/python $(PIP) pip-audit
 	$(BIN)/pip-audit --local --skip-editable
 
@@ -79,15 +83,20 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Resolve again for every Python that is promised; none of them has to be installed.
+# Resolve again for every Python that is promised; none of them has to be installed. For the Python
+# with which everything is tested, torch on Linux is its CPU build, and what CUDA needs is left out.
 PROMISED := 3.10 3.11 3.12 3.13 3.14
+TORCH_CPU := 3.11=sha256:6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+COMPILE := $(BIN)/uv pip compile pyproject.toml constraints/build.in -q --no-header --no-annotate \
+  --generate-hashes -c constraints/torch.in
 constraints: $(BIN)/python
 	@$(BIN)/python $(PIP) uv
 	@for version in $(PROMISED); do \
-	  { echo "# Versions for Python $$version, resolved by \`make constraints\`."; \
-	    echo "torch==2.13.0" | $(BIN)/uv pip compile pyproject.toml --extra dev -c - -q --no-header \
-	      --no-annotate --python-version $$version | grep -vE "^(nvidia|cuda|triton)"; \
-	  } > constraints/python$$version.txt || exit 1; \
+	  lock=constraints/python$$version; \
+	  $(COMPILE) --python-version $$version --extra dev -o $$lock.txt > /dev/null && \
+	  $(BIN)/python constraints/cpu_build.py $$version $(TORCH_CPU) && \
+	  $(COMPILE) --python-version $$version -c $$lock.txt -o $$lock-core.txt > /dev/null && \
+	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null || exit 1; \
 	done
 
 clean:
@@ -99,27 +108,34 @@ $(BIN)/python:
 	@echo "Making a virtual environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
+$(LOCK) $(LOCK_CORE) $(LOCK_PYDVL):
+	@echo "There is no $@. Add this Python's version to PROMISED in the Makefile and run: make constraints"
+	@false
+
+$(VENV)/.core: pyproject.toml $(LOCK_CORE) | $(BIN)/python
 	@echo "Installing cgscore (once) ..."
-	@$(INSTALL) -e .
+	@$(BIN)/python $(LOCKED) $(LOCK_CORE)
+	@$(BIN)/python $(ITSELF)
 	@touch $@
 
-$(VENV)/.test: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
-	@echo "Installing cgscore and what its tests need (once) ..."
-	@$(INSTALL) -e ".[test]"
+$(VENV)/.dev: pyproject.toml $(LOCK) | $(BIN)/python
+	@echo "Installing cgscore and what its tests and checks need (once) ..."
+	@$(BIN)/python $(LOCKED) $(LOCK)
+	@$(BIN)/python $(ITSELF)
 	@touch $@ $(VENV)/.core
 
-# pyDVL wants a numpy before 2, so it has an environment of its own.
-$(VENV)-pydvl/.ready: pyproject.toml
+$(VENV)-pydvl/.ready: pyproject.toml $(LOCK_PYDVL)
 	@echo "Installing pyDVL and cgscore beside it (once) ..."
 	@$(PYTHON) -m venv $(VENV)-pydvl
-	@$(VENV)-pydvl/bin/python $(PIP) "pydvl==0.10.0" -e . \
+	@$(VENV)-pydvl/bin/python $(LOCKED) $(LOCK_PYDVL) && $(VENV)-pydvl/bin/python $(ITSELF) \
 	  && touch $@ || echo "pyDVL cannot be installed here; its test will be left out."
 
-$(VENV)-core-$(VERSION)/.ready: pyproject.toml $(CONSTRAINTS)
+$(VENV)-core-$(VERSION)/.ready: pyproject.toml $(LOCK_CORE)
 	@echo "Installing cgscore alone for Python $(VERSION) (once) ..."
 	@$(PYTHON) -m venv $(VENV)-core-$(VERSION)
-	@$(VENV)-core-$(VERSION)/bin/python $(PIP) $(CONSTRAINTS:%=-c %) -e . pytest hypothesis
+	@$(VENV)-core-$(VERSION)/bin/python $(LOCKED) $(LOCK_CORE)
+	@$(VENV)-core-$(VERSION)/bin/python $(ITSELF)
+	@$(VENV)-core-$(VERSION)/bin/python $(PIP) pytest hypothesis
 	@touch $@
 
 # The lower bounds of pyproject.toml, on the oldest Python.
@@ -129,8 +145,3 @@ $(VENV)-lowest/.ready: pyproject.toml tests/lowest.py | $(BIN)/python
 	@$(VENV)-lowest/bin/python tests/lowest.py > $(VENV)-lowest/versions.txt
 	@$(VENV)-lowest/bin/python $(PIP) -c $(VENV)-lowest/versions.txt -e . pytest hypothesis
 	@touch $@
-
-$(VENV)/.dev: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
-	@echo "Installing cgscore and what its checks need (once) ..."
-	@$(INSTALL) -e ".[dev]"
-	@touch $@ $(VENV)/.core $(VENV)/.test

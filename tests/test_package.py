@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import re
 import subprocess
 import sys
 import types
@@ -14,6 +15,8 @@ import pytest
 
 import cgscore
 from cgscore import errors
+
+LOCKS = sorted((Path(__file__).parents[1] / "constraints").glob("python*.txt"))
 
 SOURCE = Path(cgscore.__file__).parent
 
@@ -130,3 +133,12 @@ def test_real_data_of_many_classes(real_data: Path) -> None:
     ranks = margin.argsort().argsort()
     auroc = 1 - (ranks[wrong].sum() - 150 * 149 / 2) / (150 * 1350)
     assert auroc > 0.95
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_every_line_of_a_lock_has_a_version_and_a_hash(lock: Path) -> None:
+    entries = re.split(r"\n(?=\S)", lock.read_text().rstrip())
+    names = [re.split("[=; ]", entry)[0] for entry in entries]
+    assert "numpy" in names and "hatchling" in names
+    for entry in entries:
+        assert re.match(r"[\w.\-\[\]]+==[\w.+!]+ ", entry) and "--hash=sha256:" in entry, entry
