@@ -139,6 +139,7 @@ def test_real_data_of_many_classes(real_data: Path) -> None:
 def test_every_line_of_a_lock_has_a_version_and_a_hash(lock: Path) -> None:
     entries = re.split(r"\n(?=\S)", lock.read_text().rstrip())
     names = [re.split("[=; ]", entry)[0] for entry in entries]
-    assert "numpy" in names and "hatchling" in names
+    assert "numpy" in names
+    assert "hatchling" in names
     for entry in entries:
         assert re.match(r"[\w.\-\[\]]+==[\w.+!]+ ", entry) and "--hash=sha256:" in entry, entry
