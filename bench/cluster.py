@@ -28,7 +28,7 @@ from distributed import Client
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.execution.machine import cores, product_rate
-from cgscore.solvers.choice import costs
+from cgscore.methods.auto import costs
 
 TURNS = 3
 

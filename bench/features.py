@@ -126,7 +126,7 @@ def speed(n: int = 2048, repeats: int = 3) -> dict[str, Any]:
     import torch
     from torch.nn.functional import interpolate
 
-    from cgscore.features.vision import EfficientNetLite0
+    from cgscore.data.encoders.vision import EfficientNetLite0
 
     images = cifar(n)
     encoder = EfficientNetLite0()

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 import cgscore
 from cgscore.execution.machine import peak_memory
-from cgscore.solvers.audit import rank_correlation
+from cgscore.solvers.iterative.audit import rank_correlation
 
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 SOURCES = {"Fashion-MNIST": "fashion-mnist", "CIFAR-10": "cifar10/train.parquet"}

@@ -41,8 +41,8 @@ from noise import RATES, noisy
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.kernel import unit_rows
-from cgscore.scores import class_targets
-from cgscore.solvers.ridge import least_error, sampled
+from cgscore.solvers.ridge_search import least_error, sampled
+from cgscore.valuation import class_targets
 
 SIZE = 8000
 DETECTORS = {"CG (paper)": "cg", "partial (paper)": "partial", "sign rule (paper)": "sign"}

@@ -19,7 +19,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 import cgscore
-from cgscore import demo
+from cgscore.cli import demo_job as demo
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 

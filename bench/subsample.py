@@ -31,15 +31,15 @@ import pyarrow.parquet as pq
 from iterative import compare, load
 
 import cgscore
-from cgscore.averaged import prepare
 from cgscore.data import read
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
-from cgscore.scores import margin
-from cgscore.solvers import partition, subsample
-from cgscore.solvers.audit import rank_correlation
-from cgscore.solvers.averages import Averages
-from cgscore.solvers.tasks import in_order
+from cgscore.methods.averaging import prepare
+from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore.solvers.sampled import partition, subsample
+from cgscore.solvers.sampled.averages import Averages
+from cgscore.solvers.sampled.tasks import in_order
+from cgscore.valuation import margin
 
 PAPER = {1: (0.829, 0.796), 2: (0.914, 0.898), 3: (0.953, 0.943), 4: (0.973, 0.967)}
 RUNS = 20

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from cgscore.cli import app
+from cgscore.cli.app import app
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore import calibration
-from cgscore.calibration import Calibration, best_penalty, calibrated, likelihood, sharpest
+from cgscore.issues import calibration
+from cgscore.issues.calibration import Calibration, best_penalty, calibrated, likelihood, sharpest
 
 TRUE = np.array([[6.0, 2.0, 0.0], [-1.0, 4.0, 0.0], [0.0, 0.0, 9.0]])
 

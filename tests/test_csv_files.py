@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.csv_files import guarded, unguarded, without_guard, write_csv
+from cgscore.data.csv_writer import guarded, unguarded, without_guard, write_csv
 from cgscore.errors import ResultError
 from tests.command import invoke
 

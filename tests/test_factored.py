@@ -15,8 +15,8 @@ from cgscore.errors import (
     OptionError,
     SingularKernelError,
 )
+from cgscore.methods.auto import choose
 from cgscore.solvers import reference
-from cgscore.solvers.choice import choose
 
 COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]
 

@@ -12,7 +12,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import OptionError
-from cgscore.filtered import write_filtered
+from cgscore.selection.export import write_filtered
 from tests.command import invoke
 
 KEPT = np.array([1, 2, 5])

@@ -11,13 +11,13 @@ import pytest
 from sklearn.datasets import load_digits
 
 import cgscore
-from cgscore import issues
-from cgscore.calibration import Calibration
 from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.execution.progress import Silent
-from cgscore.scores import class_targets
-from cgscore.solvers import ridge as ridges
-from cgscore.why import neighbours
+from cgscore.issues import noise_model as issues
+from cgscore.issues.calibration import Calibration
+from cgscore.issues.neighbours import neighbours
+from cgscore.solvers import ridge_search as ridges
+from cgscore.valuation import class_targets
 from tests.command import invoke
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")

@@ -13,9 +13,9 @@ import cgscore
 from cgscore.errors import DataError
 from cgscore.execution.progress import Silent
 from cgscore.kernel import UnitRows, gram_block, unit_rows
-from cgscore.solvers.exact import factorise
-from cgscore.solvers.plan import plan
-from cgscore.solvers.storage import InMemory
+from cgscore.solvers.cholesky.factor import factorise
+from cgscore.solvers.cholesky.plan import plan
+from cgscore.solvers.cholesky.storage import InMemory
 
 
 def plain(X: Any, Z: Any) -> Any:

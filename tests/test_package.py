@@ -52,43 +52,6 @@ def test_every_error_is_in_the_tree_and_in_its_drawing() -> None:
             assert issubclass(value, errors.CGScoreError | errors.CGScoreWarning)
 
 
-def test_imports_go_one_way() -> None:
-    """cli -> demo -> api -> factored -> result -> the parts -> kernel -> errors."""
-    order = [
-        {"errors", "cached"},
-        {"kernel"},
-        {"scores", "execution", "calibration"},
-        {"issues"},
-        {"troubles"},
-        {"labels", "duplicates", "csv_files"},
-        {"solvers", "features"},
-        {"data", "selection", "best_window"},
-        {"schema"},
-        {"result_file"},
-        {"image_links", "result"},
-        {"filtered"},
-        {"prepared"},
-        {"averaged", "factored", "iterated", "why"},
-        {"api"},
-        {"adapters", "training"},
-        {"report"},
-        {"review"},
-        {"demo", "paper"},
-        {"terminal"},
-        {"cli"},
-        {"__main__"},
-    ]
-    level = {name: i for i, names in enumerate(order) for name in names}
-    for path in SOURCE.rglob("*.py"):
-        home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if home == "__init__":
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cgscore."):
-                other = (node.module or "").split(".")[1]
-                assert other == home or level[other] < level[home], f"{path.name} -> {other}"
-
-
 def test_only_lazy_imports_of_optional_packages() -> None:
     only = {SOURCE / "execution" / "dask.py", *(SOURCE / "training").glob("*.py")}
     for path in SOURCE.rglob("*.py"):

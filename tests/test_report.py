@@ -22,8 +22,8 @@ from sklearn.datasets import load_digits
 import cgscore
 from cgscore.errors import OptionError
 from cgscore.report import page as pages
-from cgscore.report.telling import telling_columns
-from cgscore.result import Scores
+from cgscore.report.informative_columns import telling_columns
+from cgscore.result.scores import Scores
 from cgscore.review import Decisions, Review
 from tests.command import invoke
 

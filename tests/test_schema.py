@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgscore
-from cgscore.data.sources import OPTIONS
+from cgscore.data.readers.registry import OPTIONS
 from cgscore.errors import CGScoreError, MemoryLimitError, ResultError, StorageError
-from cgscore.schema import META_1, READ_OPTIONS, REQUIRED, check_openable
+from cgscore.result.schema import META_1, READ_OPTIONS, REQUIRED, check_openable
 from tests.command import invoke
 
 Document = dict[str, Any]
@@ -477,7 +477,7 @@ def test_a_file_that_swells_is_refused_before_it_is_read(
     monkeypatch.setattr(pq, "ParquetFile", None)  # nothing may be read
     with pytest.raises(ResultError, match="would unpack to"):
         cgscore.load(path)
-    monkeypatch.setattr("cgscore.result_file.available_memory", lambda: 10**8)
+    monkeypatch.setattr("cgscore.result.file.available_memory", lambda: 10**8)
     with pytest.raises(MemoryLimitError, match="is free"):
         cgscore.load(path, max_ratio=1e9)
 

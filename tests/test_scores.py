@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import cgscore
 from cgscore.errors import CGScoreWarning
-from cgscore.scores import class_targets
 from cgscore.solvers import reference
+from cgscore.valuation import class_targets
 
 TERMS = ["first_term", "partial", "third_term"]
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgscore
-from cgscore.best_window import offsets, predicted_by_windows
 from cgscore.errors import OptionError
 from cgscore.kernel import unit_rows
-from cgscore.scores import class_targets
-from cgscore.selection import ORDERS, class_quotas, quotas, select
+from cgscore.selection.orders import ORDERS, class_quotas, quotas, select
+from cgscore.selection.window import offsets, predicted_by_windows
+from cgscore.valuation import class_targets
 from tests.command import invoke
 
 
@@ -173,7 +173,7 @@ def test_candidates_end_with_the_last_window() -> None:
 def test_the_best_window_predicts_best_by_refitting() -> None:
     """Against fitting anew without each kept example, and with every one left out predicted."""
     from cgscore.execution.progress import Silent
-    from cgscore.solvers.ridge import least_error, sampled
+    from cgscore.solvers.ridge_search import least_error, sampled
 
     iris = cgscore.read("sklearn:iris")
     X, y = np.c_[iris.X, np.ones(len(iris))][::2], np.asarray(iris.y, np.intp)[::2]

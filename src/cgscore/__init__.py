@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from cgscore.api import complexity, factor, score
     from cgscore.data import Dataset, read
     from cgscore.errors import CGScoreError, CGScoreWarning
-    from cgscore.factored import Factor
+    from cgscore.factorisation import Factor
     from cgscore.kernel import gram
-    from cgscore.result import Scores, load
+    from cgscore.result.scores import Scores, load
 
 _HOME = {
     "CGScoreError": "errors",
     "CGScoreWarning": "errors",
     "Dataset": "data",
-    "Factor": "factored",
-    "Scores": "result",
+    "Factor": "factorisation",
+    "Scores": "result.scores",
     "complexity": "api",
     "factor": "api",
     "gram": "kernel",
-    "load": "result",
+    "load": "result.scores",
     "read": "data",
     "score": "api",
 }

@@ -9,20 +9,20 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.averaged import score_averaged
 from cgscore.data import Dataset, read
 from cgscore.errors import ConvergenceError, DataError, LabelError, OptionError, SingularKernelError
+from cgscore.execution.checkpoint import method_in
 from cgscore.execution.executor import Holder, Local
 from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
-from cgscore.factored import Factor
-from cgscore.iterated import score_iteratively
+from cgscore.factorisation import Factor
 from cgscore.kernel import unit_rows
 from cgscore.labels import TASKS, Labels, as_labels
-from cgscore.result import Scores
-from cgscore.solvers.checkpoint import method_in
-from cgscore.solvers.choice import choose, choose_on, instead_of_iterative
-from cgscore.solvers.ridge import least_error, sampled
+from cgscore.methods.auto import choose, choose_on, instead_of_iterative
+from cgscore.methods.averaging import score_averaged
+from cgscore.methods.iterative import score_iteratively
+from cgscore.result.scores import Scores
+from cgscore.solvers.ridge_search import least_error, sampled
 
 CHOICES = {
     "method": ("auto", "exact", "iterative", "subsample", "partition"),
@@ -96,7 +96,7 @@ def score(
         For ``subsample``: others that are drawn for each example of a class.
     runs : int, optional
         For ``subsample`` and ``partition``: repetitions that are averaged. By default, for the
-        first what the paper recommends (`cgscore.solvers.subsample`), for the second 2.
+        first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
     task : {"classification", "regression"}

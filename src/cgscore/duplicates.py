@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.cached import cached_property
+from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import Array, UnitRows
-from cgscore.scores import Valuation, valuation
+from cgscore.valuation import Valuation, valuation
 
 #: Rows this close are the same row: copies that differ by a factor agree to a few rounding errors.
 SAME = 16 * float(np.finfo(np.float64).eps)

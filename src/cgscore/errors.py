@@ -24,6 +24,9 @@ what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
 
 class CGScoreError(Exception):
     """Base of every error that a user of this package can cause."""
@@ -79,3 +82,9 @@ class ResultError(StorageError):
 
 class CGScoreWarning(UserWarning):
     """The scores were computed, but something about them should be known."""
+
+
+def first_five(values: Iterable[object]) -> str:
+    """The first five values, for a message, and dots if there are more."""
+    six = [str(value) for value in islice(values, 6)]
+    return ", ".join(six[:5]) + (", ..." if len(six) > 5 else "")

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.errors import DataError
+from cgscore.errors import DataError, first_five
 
 Array = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ def _scale(block: Array, start: int, name: str) -> None:
         )
     zero = np.flatnonzero(largest == 0)
     if len(zero):
-        names = ", ".join(str(start + row) for row in zero[:5]) + (", ..." if len(zero) > 5 else "")
+        names = first_five(start + zero)
         raise DataError(
             f"{name} has rows that are zero in every column: {names} (counted from 0). Such rows "
             "have no direction on the unit sphere. Remove them, or add a constant column."

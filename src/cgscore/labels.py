@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.errors import LabelError, OptionError
+from cgscore.errors import LabelError, OptionError, first_five
 from cgscore.kernel import Array
-from cgscore.scores import class_targets
+from cgscore.valuation import class_targets
 
 TASKS = ("classification", "regression")
 
@@ -149,7 +149,7 @@ def _refuse_missing(values: NDArray[Any], name: str) -> None:
 
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
-        rows = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        rows = first_five(missing)
         raise LabelError(
             f"{name} has no label in {len(missing):,} row{'s' if len(missing) > 1 else ''}: {rows} "
             "(counted from 0). Label these rows or leave them out."

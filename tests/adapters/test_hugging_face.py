@@ -99,7 +99,7 @@ def test_numbers(data: Any) -> None:
 
 
 def test_an_endless_stream_is_refused(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cgscore.data import bounded
+    from cgscore.data.readers import bounded
 
     def endless() -> Any:
         while True:

@@ -20,7 +20,7 @@ import pytest
 from tests.data import hostile_files
 
 import cgscore
-from cgscore.data import bounded
+from cgscore.data.readers import bounded
 from cgscore.errors import LabelError, OptionError, SourceError
 
 MAKERS = Path(__file__).with_name("test_readers.py")

@@ -181,7 +181,7 @@ def test_a_task_that_kills_every_worker(processes: Processes) -> None:
 def test_iterative_on_a_cluster(
     client: Client, processes: Processes, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cgscore.solvers.spread.TALLEST", 100)
+    monkeypatch.setattr("cgscore.solvers.iterative.distributed.TALLEST", 100)
     two = cgscore.score(*data, method="iterative", client=client)
     assert two.meta["storage"] == "cluster"
     exact = cgscore.score(*data, method="exact")
@@ -209,9 +209,9 @@ def test_blocks_done_elsewhere_are_those_done_here(data: Any) -> None:
     from cgscore.execution.executor import Local
     from cgscore.execution.progress import ignore
     from cgscore.kernel import unit_rows
-    from cgscore.solvers.blocks import Bounds, random_blocks
-    from cgscore.solvers.halfmatrix import Formed
-    from cgscore.solvers.nystrom import landmarks_of
+    from cgscore.solvers.iterative.block_bounds import Bounds, random_blocks
+    from cgscore.solvers.iterative.half_matrix import Formed
+    from cgscore.solvers.iterative.landmarks import landmarks_of
 
     rows = unit_rows(data[0])
     H = Formed(rows)
@@ -227,9 +227,9 @@ def test_auto_on_a_cluster(client: Client, data: Any, monkeypatch: pytest.Monkey
     small = cgscore.score(*data, client=client)
     assert small.meta["method"] == "exact"
     assert "cluster is not needed" in small.meta["choice"]["why"]
-    monkeypatch.setattr("cgscore.solvers.choice.SMALL", 100)
+    monkeypatch.setattr("cgscore.methods.auto.SMALL", 100)
     assert cgscore.score(*data, client=client).meta["method"] == "iterative"
-    monkeypatch.setattr("cgscore.solvers.choice.spread_bytes", lambda *_: float("inf"))
+    monkeypatch.setattr("cgscore.methods.auto.spread_bytes", lambda *_: float("inf"))
     assert cgscore.score(*data, client=client).meta["method"] == "partition"
 
 
@@ -294,7 +294,7 @@ def test_an_interrupt_while_workers_start_is_one_message(tmp_path: Path, moment:
     """Ctrl-C in a terminal reaches all processes of the group."""
     program = (
         "import sys, cgscore.execution.dask; print('here', flush=True);"
-        " from cgscore.cli import main; sys.argv[0] = 'cgscore'; main()"
+        " from cgscore.cli.app import main; sys.argv[0] = 'cgscore'; main()"
     )
     command = [sys.executable, "-c", program, "score", "sklearn:digits", "--method", "partition"]
     with subprocess.Popen(

@@ -17,7 +17,7 @@ from cgscore.errors import DataError, MemoryLimitError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.dask import Cluster
 from cgscore.execution.executor import Executor, Local
-from cgscore.solvers.inplace import subtract_product
+from cgscore.solvers.cholesky.inplace import subtract_product
 
 
 @pytest.fixture(params=["one thread", "three threads", "dask"])

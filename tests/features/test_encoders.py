@@ -14,8 +14,8 @@ import pytest
 import torch
 
 import cgscore
+from cgscore.data.encoders import find_encoder
 from cgscore.errors import DataError, OptionError
-from cgscore.features import find_encoder
 
 TEXTS = [
     "The cat sat on the mat and purred.",

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import cgscore
+from cgscore.data.encoders.encoding import CHUNK, encode, scaled
+from cgscore.data.encoders.registry import find_encoder
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.progress import Silent
-from cgscore.features.encoders import find_encoder
-from cgscore.features.encoding import CHUNK, encode, scaled
 
 COUNTING = """
 import os, signal

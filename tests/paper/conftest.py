@@ -16,10 +16,10 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from cgscore.paper import plans
-from cgscore.paper.cells import Work
-from cgscore.paper.plans import Plan
-from cgscore.training.presets import Settings
+from cgscore.training.loop.presets import Settings
+from cgscore_paper import plans
+from cgscore_paper.cells import Work
+from cgscore_paper.plans import Plan
 
 TRAIN, TEST = 30, 10  # of each class
 

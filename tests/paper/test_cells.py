@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from cgscore.errors import CGScoreWarning, OptionError, ResultError, SourceError
-from cgscore.paper import cells as machinery
-from cgscore.paper import plans, trained
-from cgscore.paper.cells import Cell, Work
-from cgscore.paper.datasets import fingerprint
-from cgscore.paper.plans import Plan
-from cgscore.paper.scored import shared_runs, subset_cell
+from cgscore_paper import cells as machinery
+from cgscore_paper import plans, trained
+from cgscore_paper.cells import Cell, Work
+from cgscore_paper.datasets import fingerprint
+from cgscore_paper.plans import Plan
+from cgscore_paper.scored import shared_runs, subset_cell
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cgscore.paper.cells import Work
-from cgscore.paper.items import ITEMS, do_all
-from cgscore.paper.plans import Plan
-from cgscore.paper.results import Written
+from cgscore_paper.cells import Work
+from cgscore_paper.items import ITEMS, do_all
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Written
 from tests.command import Done, invoke
 
 

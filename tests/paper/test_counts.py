@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.paper import appendix_b, appendix_d, beyond, found_curve, items
-from cgscore.paper.cells import Work
-from cgscore.paper.datasets import load
-from cgscore.paper.noise import wrong_labels
-from cgscore.paper.plans import Plan
-from cgscore.paper.results import Written, rounded
-from cgscore.paper.scored import estimated, shared_runs, subset
-from cgscore.paper.trained import WITHOUT
+from cgscore_paper import appendix_b, appendix_d, beyond, found_curve, items
+from cgscore_paper.cells import Work
+from cgscore_paper.datasets import load
+from cgscore_paper.noise import wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Written, rounded
+from cgscore_paper.scored import estimated, shared_runs, subset
+from cgscore_paper.trained import WITHOUT
 
 
 @pytest.fixture
@@ -120,7 +120,8 @@ def test_appendix_d(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
 def test_training_for_el2n_stops_early(
     work: Work, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cgscore.training import scores, trainer
+    from cgscore.training.loop import trainer
+    from cgscore.training.scores import together as scores
 
     stopped = []
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from cgscore.errors import SourceError
-from cgscore.paper.datasets import SOURCES, Images, c_scores, load, missing
+from cgscore_paper.datasets import SOURCES, Images, c_scores, load, missing
 from tests.paper.conftest import TEST, TRAIN
 
 

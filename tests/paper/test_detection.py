@@ -12,14 +12,14 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from cgscore.paper import appendix_c, densities, detection, figure_3, found_curve, items, table_1
-from cgscore.paper.cells import Work
-from cgscore.paper.datasets import c_scores, load
-from cgscore.paper.noise import wrong_labels
-from cgscore.paper.plans import Plan
-from cgscore.paper.results import APART, Result
-from cgscore.paper.scored import estimated, shared_runs, subset_cell
-from cgscore.paper.trained import values
+from cgscore_paper import appendix_c, densities, detection, figure_3, found_curve, items, table_1
+from cgscore_paper.cells import Work
+from cgscore_paper.datasets import c_scores, load
+from cgscore_paper.noise import wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import APART, Result
+from cgscore_paper.scored import estimated, shared_runs, subset_cell
+from cgscore_paper.trained import values
 
 SIZE = 60_000  # bytes of a JSON file
 

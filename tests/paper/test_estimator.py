@@ -11,8 +11,8 @@ import cgscore
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.progress import Silent
 from cgscore.kernel import unit_rows
-from cgscore.paper.estimator import TERMS, SharedDraw, draw, sample_size
-from cgscore.paper.noise import wrong_labels
+from cgscore_paper.estimator import TERMS, SharedDraw, draw, sample_size
+from cgscore_paper.noise import wrong_labels
 
 N, K = 240, 4
 

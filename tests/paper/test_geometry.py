@@ -10,12 +10,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from cgscore import gram
-from cgscore.paper import appendix_a, appendix_j, figure_1, theorem_1
-from cgscore.paper.cells import Work
-from cgscore.paper.items import do
-from cgscore.paper.plans import Plan
-from cgscore.paper.results import Written, rounded
-from cgscore.paper.scored import RATIOS, column, shared_runs
+from cgscore_paper import appendix_a, appendix_j, figure_1, theorem_1
+from cgscore_paper.cells import Work
+from cgscore_paper.items import do
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Written, rounded
+from cgscore_paper.scored import RATIOS, column, shared_runs
 
 
 def done(name: str, work: Work, plan: Plan, folder: Path) -> Written:

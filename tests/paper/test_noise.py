@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import OptionError
-from cgscore.paper.noise import wrong_labels
+from cgscore_paper.noise import wrong_labels
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.8])

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.paper import trained
-from cgscore.paper.cells import Work
-from cgscore.paper.items import do
-from cgscore.paper.plans import Plan
-from cgscore.paper.pruning_curves import Curves, Experiment, run
-from cgscore.paper.results import Result, rounded
-from cgscore.paper.trained import accuracy_cells, along_cell, values
+from cgscore_paper import trained
+from cgscore_paper.cells import Work
+from cgscore_paper.items import do
+from cgscore_paper.plans import Plan
+from cgscore_paper.pruning_curves import Curves, Experiment, run
+from cgscore_paper.results import Result, rounded
+from cgscore_paper.trained import accuracy_cells, along_cell, values
 
 LOSS = {"cg": 0.1, "el2n": 0.2, "forgetting": 0.3, "c_score": 0.4, "tracin": 0.5}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgscore.paper.cells import Work
-from cgscore.paper.noise import wrong_labels
-from cgscore.paper.plans import Plan
-from cgscore.paper.trained import (
+from cgscore_paper.cells import Work
+from cgscore_paper.noise import wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.trained import (
     BY_TRAINING,
     WITHOUT,
     accuracy_cells,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.solvers import storage
+from cgscore.solvers.cholesky import storage
 
 
 @pytest.fixture(autouse=True)

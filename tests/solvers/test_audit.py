@@ -11,10 +11,18 @@ import pytest
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
 from cgscore.kernel import unit_rows
-from cgscore.scores import valuation
-from cgscore.solvers import choice, iterative
-from cgscore.solvers.audit import Audited, measure, rank_correlation, strata, top_count, uncertain
-from cgscore.solvers.blocks import similar_blocks_and_seams
+from cgscore.methods import auto as choice
+from cgscore.solvers.iterative import solve as iterative
+from cgscore.solvers.iterative.audit import (
+    Audited,
+    measure,
+    rank_correlation,
+    strata,
+    top_count,
+    uncertain,
+)
+from cgscore.solvers.iterative.block_bounds import similar_blocks_and_seams
+from cgscore.valuation import valuation
 
 
 def few_columns(p: int, n: int = 800) -> tuple[Any, Any]:

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import cgscore
-from cgscore.averaged import prepare
 from cgscore.data import read
 from cgscore.errors import CGScoreWarning, MemoryLimitError, OptionError, SingularKernelError
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
-from cgscore.solvers import comparison, partition, reference, subsample
-from cgscore.solvers.averages import ESTIMATED
-from cgscore.solvers.choice import costs
+from cgscore.methods.auto import costs
+from cgscore.methods.averaging import prepare
+from cgscore.solvers import reference
+from cgscore.solvers.sampled import comparison, partition, subsample
+from cgscore.solvers.sampled.averages import ESTIMATED
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -292,7 +293,7 @@ def test_audit_of_exact_scores_finds_no_error() -> None:
 
 
 def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgscore.solvers.comparison.ALLOWED", 0.0)
+    monkeypatch.setattr("cgscore.solvers.sampled.comparison.ALLOWED", 0.0)
     s = cgscore.score("sklearn:digits", method="partition", memory_limit="6MB")
     assert s.meta["audit"] is None
     assert "longer than the scores" in s.meta["audit_left_out"]

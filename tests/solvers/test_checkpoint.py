@@ -16,7 +16,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import StorageError
-from cgscore.solvers import checkpoint as checkpoints
+from cgscore.execution import checkpoint as checkpoints
 
 N, P, LIMIT = 900, 10, 900_000  # a limit that makes some twenty panels, kept on disk
 
@@ -297,7 +297,7 @@ def test_a_failure_after_the_factor_lets_go_of_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("cgscore.solvers.exact.Cholesky.condition", lambda self, d: 1 / 0)
+        patch.setattr("cgscore.solvers.cholesky.factor.Cholesky.condition", lambda self, d: 1 / 0)
         with pytest.raises(ZeroDivisionError) as caught:
             score(checkpoint=tmp_path)
     assert same(score(checkpoint=tmp_path), score())

@@ -8,10 +8,11 @@ import pytest
 import cgscore
 from cgscore.execution.progress import Calls, Progress, Silent
 from cgscore.kernel import unit_rows
-from cgscore.solvers import exact, pieces
-from cgscore.solvers import plan as plans
-from cgscore.solvers.plan import plan
-from cgscore.solvers.storage import InMemory
+from cgscore.solvers import tiles as pieces
+from cgscore.solvers.cholesky import factor as exact
+from cgscore.solvers.cholesky import plan as plans
+from cgscore.solvers.cholesky.plan import plan
+from cgscore.solvers.cholesky.storage import InMemory
 
 
 def rows(n: int, p: int = 12) -> Any:

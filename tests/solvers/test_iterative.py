@@ -10,14 +10,15 @@ import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, MemoryLimitError, OptionError
 from cgscore.execution.progress import Silent, ignore
 from cgscore.kernel import unit_rows
-from cgscore.solvers import choice, iterative
-from cgscore.solvers import plan as plans
-from cgscore.solvers.audit import Audited, calibrate, measure, rank_correlation
-from cgscore.solvers.blocks import Bounds, parts, random_blocks, similar_blocks
-from cgscore.solvers.conjugate import conjugate_gradients
-from cgscore.solvers.device import OnDevice
-from cgscore.solvers.halfmatrix import Formed, HalfMatrix, Kept
-from cgscore.solvers.nystrom import Preconditioner, landmarks_of
+from cgscore.methods import auto as choice
+from cgscore.solvers.cholesky import plan as plans
+from cgscore.solvers.iterative import solve as iterative
+from cgscore.solvers.iterative.audit import Audited, calibrate, measure, rank_correlation
+from cgscore.solvers.iterative.block_bounds import Bounds, parts, random_blocks, similar_blocks
+from cgscore.solvers.iterative.conjugate_gradients import conjugate_gradients
+from cgscore.solvers.iterative.device import OnDevice
+from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Kept
+from cgscore.solvers.iterative.landmarks import Preconditioner, landmarks_of
 
 
 def cloud(n: int, p: int = 20, seed: int = 0) -> tuple[Any, Any]:

@@ -13,17 +13,18 @@ import cgscore
 from cgscore.errors import MemoryLimitError, StorageError
 from cgscore.execution.progress import Silent
 from cgscore.kernel import unit_rows
-from cgscore.solvers import exact, placement, storage
-from cgscore.solvers.inplace import (
+from cgscore.solvers.cholesky import factor as exact
+from cgscore.solvers.cholesky import placement, storage
+from cgscore.solvers.cholesky.inplace import (
     cholesky,
     right_solve,
     subtract_product,
     subtract_square,
 )
-from cgscore.solvers.placement import place
-from cgscore.solvers.plan import LEAST, REACH, TILE, Plan, plan
-from cgscore.solvers.product import kernel_product
-from cgscore.solvers.storage import InMemory, OnDisk, PanelFiles
+from cgscore.solvers.cholesky.placement import place
+from cgscore.solvers.cholesky.plan import LEAST, REACH, TILE, Plan, plan
+from cgscore.solvers.cholesky.storage import InMemory, OnDisk, PanelFiles
+from cgscore.solvers.kernel_product import kernel_product
 
 N, P = 700, 9
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cgscore.errors import CGScoreWarning, DataError, LabelError, OptionError, SourceError
-from cgscore.training.consistency import RATIOS, consistency, read_consistency
+from cgscore.training.scores.consistency import RATIOS, consistency, read_consistency
 
 
 def test_only_what_was_held_out_counts() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgscore.errors import OptionError
-from cgscore.training import craig as module
-from cgscore.training.craig import (
+from cgscore.training.scores import craig as module
+from cgscore.training.scores.craig import (
     craig,
     lazy_greedy,
     plain_greedy,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, OptionError
-from cgscore.training.dynamics import dynamics
-from cgscore.training.levels import levels
+from cgscore.training.scores.dynamics import dynamics
+from cgscore.training.scores.levels import levels
 
 
 def test_levels_are_ascending_and_equal() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError
-from cgscore.training.el2n import el2n
+from cgscore.training.scores.el2n import el2n
 
 
 def test_by_hand() -> None:

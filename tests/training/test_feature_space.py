@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import cgscore
-from cgscore.training.feature_space import EPOCHS, feature_space_scores
-from cgscore.training.folder import load
-from cgscore.training.inputs import Inputs
+from cgscore.training.loop.folder import load
+from cgscore.training.loop.inputs import Inputs
+from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.trainer import train
 from cgscore.training.models import resnet18
-from cgscore.training.presets import Settings
-from cgscore.training.trainer import train
+from cgscore.training.scores.feature_space import EPOCHS, feature_space_scores
 
 torch = pytest.importorskip("torch")
 

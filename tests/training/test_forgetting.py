@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, OptionError
-from cgscore.training.forgetting import forgetting
+from cgscore.training.scores.forgetting import forgetting
 
 #: One column per example: always right, forgotten twice, learned late, once right at first, never.
 SCRIPT = np.array(

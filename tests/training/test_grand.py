@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, LabelError, MemoryLimitError
-from cgscore.training.grand import grand, grand_last_layer
-from cgscore.training.outputs import outputs
+from cgscore.training.loop.outputs import outputs
+from cgscore.training.scores.grand import grand, grand_last_layer
 
 torch = pytest.importorskip("torch")
 

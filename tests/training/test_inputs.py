@@ -9,8 +9,8 @@ from cgscore.errors import DataError
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training.augmentation import augmented, moved  # noqa: E402
-from cgscore.training.inputs import Inputs, Scale  # noqa: E402
+from cgscore.training.loop.augmentation import augmented, moved  # noqa: E402
+from cgscore.training.loop.inputs import Inputs, Scale  # noqa: E402
 
 ALL = slice(None)
 

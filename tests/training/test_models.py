@@ -15,16 +15,16 @@ from cgscore.errors import OptionError
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training.inputs import Scale  # noqa: E402
+from cgscore.training.loop.inputs import Scale  # noqa: E402
+from cgscore.training.loop.presets import FINE_TUNING, PRESETS, Preset, Settings, preset  # noqa: E402
 from cgscore.training.models import (  # noqa: E402
     Classifier,
     densenet_bc100,
     resnet18,
     resnet50,
 )
-from cgscore.training.presets import FINE_TUNING, PRESETS, Preset, Settings, preset  # noqa: E402
-from cgscore.training.reselection import Craig  # noqa: E402
-from cgscore.training.two_layer import two_layer  # noqa: E402
+from cgscore.training.scores.reselection import Craig  # noqa: E402
+from cgscore.training.theory.two_layer import two_layer  # noqa: E402
 
 
 def size(model: Any) -> int:
@@ -189,7 +189,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_vision_transformer_is_read_from_its_folder(folder: Path) -> None:
     from transformers import ViTModel
 
-    from cgscore.training.vit import vision_transformer
+    from cgscore.training.networks.vit import vision_transformer
 
     state = torch.get_rng_state()
     model = vision_transformer(str(folder), 4).eval()
@@ -208,8 +208,8 @@ def test_a_vision_transformer_is_read_from_its_folder(folder: Path) -> None:
 
 
 def test_a_vision_transformer_is_fine_tuned(folder: Path) -> None:
-    from cgscore.training.trainer import train
-    from cgscore.training.vit import vision_transformer
+    from cgscore.training.loop.trainer import train
+    from cgscore.training.networks.vit import vision_transformer
 
     rng = np.random.default_rng(0)
     y = np.arange(16) % 2
@@ -230,7 +230,7 @@ def test_what_is_no_vision_transformer(folder: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
     from transformers import BertConfig
 
-    from cgscore.training.vit import vision_transformer
+    from cgscore.training.networks.vit import vision_transformer
 
     BertConfig().save_pretrained(tmp_path / "text")
     with pytest.raises(OptionError, match=r"type 'bert'. Expected 'vit'"):

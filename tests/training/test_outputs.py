@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, OptionError
-from cgscore.training import evaluation
-from cgscore.training.checkpoints import Checkpoint, restored
-from cgscore.training.outputs import outputs
+from cgscore.training.loop import evaluation
+from cgscore.training.loop.checkpoints import Checkpoint, restored
+from cgscore.training.loop.outputs import outputs
 
 torch = pytest.importorskip("torch")
 

@@ -15,15 +15,15 @@ import cgscore
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training.dynamics import dynamics  # noqa: E402
-from cgscore.training.folder import load  # noqa: E402
-from cgscore.training.forgetting import forgetting  # noqa: E402
-from cgscore.training.inputs import Inputs  # noqa: E402
-from cgscore.training.outputs import outputs  # noqa: E402
-from cgscore.training.presets import preset  # noqa: E402
-from cgscore.training.records import Records  # noqa: E402
-from cgscore.training.scores import scores_by_training  # noqa: E402
-from cgscore.training.trainer import train  # noqa: E402
+from cgscore.training.loop.folder import load  # noqa: E402
+from cgscore.training.loop.inputs import Inputs  # noqa: E402
+from cgscore.training.loop.outputs import outputs  # noqa: E402
+from cgscore.training.loop.presets import preset  # noqa: E402
+from cgscore.training.loop.records import Records  # noqa: E402
+from cgscore.training.loop.trainer import train  # noqa: E402
+from cgscore.training.scores.dynamics import dynamics  # noqa: E402
+from cgscore.training.scores.forgetting import forgetting  # noqa: E402
+from cgscore.training.scores.together import scores_by_training  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from cgscore.errors import StorageError
 
 pytest.importorskip("torch")
 
-from cgscore.training.evaluation import Evaluation
-from cgscore.training.records import Recorder, Records
+from cgscore.training.loop.evaluation import Evaluation
+from cgscore.training.loop.records import Recorder, Records
 
 OWN = np.array([0, 2, 1, 1, 0, 2, 2, 1, 0, 1, 1])
 CLASSES = np.array(["cat", "dog", "eel"])

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from cgscore.errors import OptionError, StorageError
-from cgscore.training import run
-from cgscore.training.craig import Coreset, craig
-from cgscore.training.evaluation import Evaluation
-from cgscore.training.presets import Settings
-from cgscore.training.reselection import Craig
-from cgscore.training.schedule import Batches
-from cgscore.training.trainer import train
+from cgscore.training.loop import run
+from cgscore.training.loop.evaluation import Evaluation
+from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.schedule import Batches
+from cgscore.training.loop.trainer import train
+from cgscore.training.scores.craig import Coreset, craig
+from cgscore.training.scores.reselection import Craig
 
 torch = pytest.importorskip("torch")
 

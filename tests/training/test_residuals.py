@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, LabelError
-from cgscore.training.residuals import residuals
+from cgscore.training.scores.residuals import residuals
 
 
 def test_the_label_is_subtracted() -> None:

@@ -13,19 +13,19 @@ import pytest
 
 import cgscore
 from cgscore.errors import DataError, LabelError, OptionError, StorageError
-from cgscore.training.consistency import consistency
-from cgscore.training.el2n import el2n
-from cgscore.training.folder import load
-from cgscore.training.forgetting import forgetting
-from cgscore.training.grand import grand, grand_last_layer
-from cgscore.training.inputs import Inputs
-from cgscore.training.outputs import outputs
-from cgscore.training.presets import Preset, Settings
-from cgscore.training.records import Records
-from cgscore.training.schedule import learning_rate
-from cgscore.training.scores import NAMES, scores_by_training
-from cgscore.training.tables import SIGNS
-from cgscore.training.tracin import self_influence, tracin
+from cgscore.training.loop.folder import load
+from cgscore.training.loop.inputs import Inputs
+from cgscore.training.loop.outputs import outputs
+from cgscore.training.loop.presets import Preset, Settings
+from cgscore.training.loop.records import Records
+from cgscore.training.loop.schedule import learning_rate
+from cgscore.training.scores.consistency import consistency
+from cgscore.training.scores.el2n import el2n
+from cgscore.training.scores.forgetting import forgetting
+from cgscore.training.scores.grand import grand, grand_last_layer
+from cgscore.training.scores.tables import SIGNS
+from cgscore.training.scores.together import NAMES, scores_by_training
+from cgscore.training.scores.tracin import self_influence, tracin
 
 torch = pytest.importorskip("torch")
 
@@ -114,7 +114,7 @@ def test_c_scores_are_of_networks_that_left_examples_out(table: Any, folder: Pat
 def test_trainings_are_found_again(
     table: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cgscore.training.run.Run._step", None)  # nothing may be trained
+    monkeypatch.setattr("cgscore.training.loop.run.Run._step", None)  # nothing may be trained
     again = scores_by_training(
         X, Y, preset=TINY, names=["c_score", "el2n"], checkpoint=folder, seed=3
     )
@@ -176,7 +176,7 @@ def test_what_makes_no_sense() -> None:
 def test_what_the_documentation_says_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines of Python in the pages on training and on features, on small images."""
     ten = replace(TINY, settings=replace(TINY.settings, epochs=10, batch_size=32), runs=1)
-    monkeypatch.setattr("cgscore.training.presets.preset", lambda *_: ten)
+    monkeypatch.setattr("cgscore.training.loop.presets.preset", lambda *_: ten)
     monkeypatch.chdir(tmp_path)
     docs = Path(__file__).parents[2] / "docs"
     known: dict[str, Any] = {"X": X, "y": Y, **TEST}

@@ -9,7 +9,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import DataError, LabelError, OptionError
-from cgscore.training.tables import SIGNS, keep, random_score, score_table
+from cgscore.training.scores.tables import SIGNS, keep, random_score, score_table
 
 
 def test_higher_is_harder() -> None:

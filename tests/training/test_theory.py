@@ -7,8 +7,8 @@ import pytest
 
 from cgscore import gram
 from cgscore.errors import DataError, LabelError, OptionError, SingularKernelError
-from cgscore.training.theory import check_theorem, descend
-from cgscore.training.two_layer import active_kernel, two_layer, unit_inputs
+from cgscore.training.theory.theorem_1 import check_theorem, descend
+from cgscore.training.theory.two_layer import active_kernel, two_layer, unit_inputs
 
 torch = pytest.importorskip("torch")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, OptionError
-from cgscore.training import tracin as module
-from cgscore.training.outputs import Outputs, outputs
-from cgscore.training.tracin import self_influence, tracin
+from cgscore.training.loop.outputs import Outputs, outputs
+from cgscore.training.scores import tracin as module
+from cgscore.training.scores.tracin import self_influence, tracin
 
 torch = pytest.importorskip("torch")
 

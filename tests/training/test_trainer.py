@@ -26,14 +26,14 @@ from cgscore.execution.progress import Silent
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training import run  # noqa: E402
-from cgscore.training.inputs import Inputs  # noqa: E402
+from cgscore.training.loop import run  # noqa: E402
+from cgscore.training.loop.inputs import Inputs  # noqa: E402
+from cgscore.training.loop.presets import Settings  # noqa: E402
+from cgscore.training.loop.records import Records  # noqa: E402
+from cgscore.training.loop.schedule import Batches, learning_rate, steps_of  # noqa: E402
+from cgscore.training.loop.trainer import Trained, train  # noqa: E402
 from cgscore.training.models import resnet18  # noqa: E402
-from cgscore.training.presets import Settings  # noqa: E402
-from cgscore.training.records import Records  # noqa: E402
-from cgscore.training.schedule import Batches, learning_rate, steps_of  # noqa: E402
-from cgscore.training.trainer import Trained, train  # noqa: E402
-from cgscore.training.two_layer import two_layer  # noqa: E402
+from cgscore.training.theory.two_layer import two_layer  # noqa: E402
 
 QUICK = Settings(epochs=3, learning_rate=0.05, batch_size=8)
 
@@ -295,8 +295,8 @@ import os, signal, sys
 import numpy as np, torch
 torch.set_num_threads(1)
 from cgscore.training.models import resnet18
-from cgscore.training.presets import Settings
-from cgscore.training.trainer import train
+from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.trainer import train
 
 def listen(_, done):
     if done > 0.6:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cgscore.errors import DataError, MemoryLimitError, OptionError
-from cgscore.training.tangent import MAKING
-from cgscore.training.two_layer import active_kernel, two_layer, unit_inputs
-from cgscore.training.velocity import (
+from cgscore.training.theory.tangent import MAKING
+from cgscore.training.theory.two_layer import active_kernel, two_layer, unit_inputs
+from cgscore.training.theory.velocity import (
     GROUP,
     kernel_velocity,
     tangent_kernel,

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from cgscore.api import score
 from cgscore.errors import OptionError
-from cgscore.issues import estimate_noise
+from cgscore.issues.noise_model import estimate_noise
 from cgscore.kernel import Array
-from cgscore.result import Scores
+from cgscore.result.scores import Scores
 
 
 def pred_probs(scores: Scores) -> Array:
     """Calibrated out-of-sample class probabilities, (n, k), in the order of `Scores.classes`.
 
     Leave-one-out predictions, turned into probabilities of the true class with label noise taken
-    into account (`cgscore.calibration`). With `labels` of the same result they serve wherever
-    cleanlab asks for ``pred_probs``.
+    into account (`cgscore.issues.calibration`). With `labels` of the same result they serve
+    wherever cleanlab asks for ``pred_probs``.
     """
     _refuse_regression(scores)
     unknown = int(np.isnan(scores.loo).any(axis=1).sum())

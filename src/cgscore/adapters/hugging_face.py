@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cgscore.data.tables import LABEL_COLUMNS
 from cgscore.errors import OptionError
-from cgscore.result import Scores
+from cgscore.result.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.errors import OptionError
-from cgscore.result import Scores
+from cgscore.result.scores import Scores
 
 if TYPE_CHECKING:
     from pydvl.valuation import ValuationResult

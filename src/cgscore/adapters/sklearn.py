@@ -20,10 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from cgscore.api import score
-from cgscore.data.objects import from_sparse
+from cgscore.data.readers.objects import from_sparse
 from cgscore.errors import OptionError
-from cgscore.result import Scores
-from cgscore.selection import check_selection
+from cgscore.result.scores import Scores
+from cgscore.selection.orders import check_selection
 
 
 class _Scoring(BaseEstimator):  # type: ignore[misc]

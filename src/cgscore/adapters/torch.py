@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgscore.data.objects import training_loader
+from cgscore.data.readers.objects import training_loader
 from cgscore.errors import OptionError
-from cgscore.result import Scores
-from cgscore.selection import as_positions
+from cgscore.result.scores import Scores
+from cgscore.selection.orders import as_positions
 
 if TYPE_CHECKING:
     from torch.utils.data import DataLoader, Subset, WeightedRandomSampler

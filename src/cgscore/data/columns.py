@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import refuse_size
+from cgscore.data.readers.bounded import refuse_size
 from cgscore.errors import DataError
 from cgscore.kernel import Array
 

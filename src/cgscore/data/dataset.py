@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.cached import cached_property
 from cgscore.errors import DataError
+from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import as_matrix
 from cgscore.labels import label_vector
 

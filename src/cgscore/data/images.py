@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.bounded import first_line, refuse_expansion, refuse_size
+from cgscore.data.readers.bounded import first_line, refuse_expansion, refuse_size
 from cgscore.errors import DataError, OptionError, SourceError
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress

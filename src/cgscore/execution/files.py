@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cgscore.errors import ResultError
+from cgscore.errors import ResultError, StorageError
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> None:
@@ -39,3 +41,29 @@ def cache_folder() -> Path | None:
         return Path(named)
     common = os.environ.get("XDG_CACHE_HOME")
     return (Path(common) if common else Path.home() / ".cache") / "cgscore"
+
+
+@contextmanager
+def naming_failures(name: str) -> Iterator[None]:
+    """Turn errors of the disk into one that names the file."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        advice = "Free some space and run again." if full else "Give another folder."
+        raise StorageError(
+            f"{name}: writing failed ({error.strerror or error}). {advice}"
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network disks cannot
+                raise
+        finally:
+            os.close(handle)

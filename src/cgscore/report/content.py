@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.issues.table import first_copies
 from cgscore.kernel import Array
-from cgscore.troubles import first_copies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cgscore.result import Scores
+    from cgscore.result.scores import Scores
 
 BARS = 40  # of a histogram
 EXTREME = 8  # easiest and hardest examples shown of a class

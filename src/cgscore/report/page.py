@@ -14,12 +14,12 @@ import numpy as np
 from cgscore.errors import CGScoreError
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
-from cgscore.report.beside import compared
+from cgscore.issues.neighbours import neighbours
+from cgscore.issues.table import worst_first
 from cgscore.report.content import TEXT, content, short
-from cgscore.report.telling import MOST, telling_columns
-from cgscore.result import Scores
-from cgscore.troubles import worst_first
-from cgscore.why import neighbours
+from cgscore.report.informative_columns import MOST, telling_columns
+from cgscore.report.other_scores import compared
+from cgscore.result.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ import io
 
 import pandas as pd
 
-from cgscore.csv_files import write_csv
+from cgscore.data.csv_writer import write_csv
 
 
 def table_bytes(table: pd.DataFrame, kind: str) -> bytes:

@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from cgscore.api import factor
 from cgscore.errors import OptionError
-from cgscore.factored import Factor
-from cgscore.issues import Noise, estimate_noise, judge, wilson
+from cgscore.factorisation import Factor
+from cgscore.issues.neighbours import nearest
+from cgscore.issues.noise_model import Noise, estimate_noise, judge, wilson
 from cgscore.kernel import Array
-from cgscore.prepared import Prepared
+from cgscore.problem import Prepared
 from cgscore.report.content import TEXT, short
-from cgscore.report.telling import telling_columns
+from cgscore.report.informative_columns import telling_columns
 from cgscore.review.decisions import Decision, Decisions
-from cgscore.why import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from cgscore.data import Dataset
-    from cgscore.result import Scores
+    from cgscore.result.scores import Scores
 
 TAUGHT = 5  # decisions from which the precision of suggestions is told
 COLUMNS = 40  # of a table shown for an example

@@ -1,8 +1,8 @@
 r"""The definitions themselves: delete an example, invert again.
 
 Slow on purpose (n inversions, n^4 flops) and free of every identity the package uses, this is
-what `cgscore.solvers.exact` and `cgscore.scores` are compared with in the tests. All functions take
-H as a whole, with a ridge already on its diagonal if one is wanted.
+what `cgscore.solvers.cholesky` and `cgscore.valuation` are compared with in the tests. All
+functions take H as a whole, with a ridge already on its diagonal if one is wanted.
 """
 
 from __future__ import annotations

@@ -1,0 +1,171 @@
+"""Examples in batches through an encoder, with what is done kept on disk.
+
+Finished chunks of rows are files of a folder whose name follows from the inputs and from what the
+encoder calls its identity. A run that was killed goes on after the last chunk, and a second run
+with the same data and encoder reads them all. Each is sealed for its place (`execution.sealed`):
+one that is damaged or from elsewhere is made again, with a warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.encoders.registry import Encoder
+from cgscore.errors import CGScoreWarning, DataError, OptionError, ResultError
+from cgscore.execution.files import cache_folder, replace_file
+from cgscore.execution.progress import Progress
+from cgscore.execution.sealed import renewed, sealed, unsealed
+from cgscore.kernel import Array
+
+Index = NDArray[np.intp]
+
+CHUNK = 512  # examples in a file
+SCALINGS = ("none", "centre", "standardise", "whiten")
+
+
+def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress) -> Array:
+    """A row of features for every example.
+
+    Parameters
+    ----------
+    examples : sequence
+        Pictures (an array of bytes), rows of numbers, or a list of texts.
+    key : str or None
+        Changes when the examples or the numbers of the encoder do; without it nothing is kept.
+    encoder : Encoder
+        What makes numbers of them.
+    """
+    first, inverse = _distinct(examples)
+    few = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
+    n = len(few)
+    size = CHUNK if encoder.batch else n
+    folder = _folder(key, size)
+    parts: list[Array] = []
+    damaged: list[str] = []
+    with progress.phase("features", n) as advance:
+        for start in range(0, n, size):
+            stop = min(start + size, n)
+            file = None if folder is None else folder / f"rows-{start:09}.features"
+            part = _kept(file, stop - start, parts)
+            if part is None and file is not None and file.exists():
+                damaged.append(file.name)
+            if part is not None:
+                advance(stop - start, before=True)
+            else:
+                done = []
+                step = encoder.batch or n
+                for begin in range(start, stop, step):
+                    batch = few[begin : min(begin + step, stop)]
+                    done.append(encoder(batch))
+                    advance(len(batch))
+                part = _joined(done, encoder)
+                _keep(file, part)
+            parts.append(part)
+    if damaged:
+        warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
+    return _joined(parts, encoder)[inverse]
+
+
+def _distinct(examples: Any) -> tuple[Index, Index]:
+    """Positions of the first of equal examples, and for each example which of these it is.
+
+    Equal examples get equal features: in batches of their own they would differ in the last digits.
+    """
+    seen: dict[Any, int] = {}
+    inverse = np.empty(len(examples), np.intp)
+    first: list[int] = []
+    for i, one in enumerate(examples):
+        key = one if isinstance(one, str) else hashlib.sha256(np.asarray(one).tobytes()).digest()
+        place = seen.setdefault(key, len(first))
+        if place == len(first):
+            first.append(i)
+        inverse[i] = place
+    return np.array(first, np.intp), inverse
+
+
+def _folder(key: str | None, size: int) -> Path | None:
+    """Where the features are kept, if they are."""
+    cache = cache_folder()
+    if cache is None or key is None:
+        return None
+    return cache / "features" / hashlib.sha256(f"{key} {size}".encode()).hexdigest()[:32]
+
+
+def check_scaling(scaling: str) -> None:
+    """Raise `OptionError` for a scaling that does not exist."""
+    if scaling not in SCALINGS:
+        raise OptionError(f"scaling={scaling!r} is not known. Choose from: {', '.join(SCALINGS)}.")
+
+
+def scaled(features: Array, how: str) -> Array:
+    """Features with mean 0; also of deviation 1; or uncorrelated and of deviation 1."""
+    if how == "none":
+        return features
+    values = features.astype(np.float64)
+    values -= values.mean(axis=0)
+    if how == "standardise":
+        deviation = values.std(axis=0)
+        values = values[:, deviation > 0] / deviation[deviation > 0]
+    if how == "whiten":
+        if len(values) <= values.shape[1]:
+            raise OptionError(
+                f"scaling='whiten' needs more examples than numbers: {len(values):,} examples have "
+                f"{values.shape[1]:,} numbers each, and would all become equally far apart."
+            )
+        U, s, _ = np.linalg.svd(values, full_matrices=False)
+        kept = s > s[0] * max(values.shape) * np.finfo(np.float64).eps
+        values = U[:, kept] * np.sqrt(len(values))
+    if not values.shape[1] or not values.any():
+        raise DataError("The features are the same for all examples.")
+    return values
+
+
+def _joined(parts: list[Array], encoder: Encoder) -> Array:
+    if len({part.shape[1] for part in parts}) != 1:
+        raise DataError(f"{encoder.name} gives rows of different lengths.")
+    return np.concatenate(parts)
+
+
+def _kept(file: Path | None, rows: int, before: list[Array]) -> Array | None:
+    """Features of an earlier run, if they are whole and fit those before them."""
+    if file is None or not file.is_file():
+        return None
+    try:
+        content = unsealed(file.read_bytes(), *_place(file))
+        found = None if content is None else np.load(io.BytesIO(content), allow_pickle=False)
+    except Exception:  # damaged files raise nearly anything; they are made again
+        return None
+    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "buif":
+        return None
+    width = before[0].shape[1] if before else found.shape[1]
+    return found if found.shape == (rows, width) else None
+
+
+def _place(file: Path) -> tuple[str, str]:
+    """What a chunk is sealed for: the folder's name, which is that of the work, and its own."""
+    return file.parent.name, file.name
+
+
+def _keep(file: Path | None, part: Array) -> None:
+    if file is None:
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = io.BytesIO()
+        np.save(content, part, allow_pickle=False)
+        whole = sealed(content.getvalue(), *_place(file))
+        replace_file(file, lambda opened: opened.write(whole))
+    except (OSError, ResultError) as error:
+        warnings.warn(
+            f"Features cannot be kept in {file.parent}, so an interrupted run will start again: "
+            f"{error} Set CGSCORE_CACHE to a folder that can be written to, or to off.",
+            RuntimeWarning,
+            stacklevel=2,
+        )

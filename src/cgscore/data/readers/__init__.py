@@ -1,0 +1,1 @@
+"""One file for each format that can be read, and the registry of them."""

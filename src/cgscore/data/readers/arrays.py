@@ -1,0 +1,222 @@
+"""Arrays saved by numpy: ``.npz``, ``.npy``, and labels kept in a file of their own."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data.dataset import Dataset, in_memory
+from cgscore.data.readers.bounded import check_regular, refuse_expansion, refuse_size
+from cgscore.errors import LabelError, SourceError
+
+#: What numpy and zipfile raise on files that are not what they seem.
+_BROKEN = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    SyntaxError,
+    RuntimeError,
+    NotImplementedError,
+    RecursionError,
+    MemoryError,
+    OverflowError,
+    OSError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
+_INPUTS = ("X", "x", "data", "images", "features")
+_LABELS = ("y", "Y", "labels", "label", "target")
+MAX_LABEL = 10_000  # characters of a label in a text file
+
+
+def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
+    """Inputs ``X`` and labels ``y`` of an ``.npz`` archive; ``ids`` too, if it has them."""
+    with _opened(path) as archive:
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
+        inputs = _key(path, archive, _INPUTS, "inputs")
+        X = _array(path, archive, inputs)
+        y = None
+        if options["labels"] is None:
+            y = _array(path, archive, _key(path, archive, _LABELS, "labels"))
+        ids = _array(path, archive, "ids") if "ids" in archive.files else None
+    dataset = in_memory(X, y)
+    _refuse_ids(path, ids, len(X))
+    return dataset if ids is None else Dataset(dataset.X, dataset.y, ids)
+
+
+def _refuse_ids(path: Path, ids: NDArray[Any] | None, n: int) -> None:
+    if ids is not None and (ids.shape != (n,) or len(np.unique(ids)) != n):
+        raise SourceError(f"{path}: 'ids' must be {n:,} different names, one per row of X.")
+
+
+def read_features(path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Inputs ``X`` of an ``.npz`` archive, and the ``ids`` of its rows if it has them."""
+    if not path.exists():
+        raise SourceError(f"{path}, the features, does not exist.")
+    check_regular(path)
+    with _opened(path) as archive:
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
+        X = _array(path, archive, _key(path, archive, _INPUTS, "features"))
+        ids = _array(path, archive, "ids") if "ids" in archive.files else None
+    _refuse_ids(path, ids, len(X))
+    return in_memory(X, None).X, ids
+
+
+def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Everything that an ``.npz`` archive holds."""
+    with _opened(path) as archive:
+        return {key: _array(path, archive, key) for key in archive.files}
+
+
+def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
+    """Inputs of an ``.npy`` file; the labels come from elsewhere."""
+    with _opened(path) as loaded:
+        if not isinstance(loaded, np.ndarray):
+            raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
+    if options["labels"] is None:
+        raise LabelError(
+            f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
+        )
+    return in_memory(loaded, None)
+
+
+def read_labels(path: str | Path) -> NDArray[Any]:
+    """Labels from a ``.npy`` file, or from a text file with one label a line."""
+    path = Path(path)
+    try:
+        return _read_labels(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SourceError(f"{path}, the labels, cannot be read: {reason}.") from error
+
+
+def _read_labels(path: Path) -> NDArray[Any]:
+    refuse_size(path, check_regular(path))
+    if path.suffix.lower() == ".npy":
+        with _opened(path) as loaded:
+            if not isinstance(loaded, np.ndarray):
+                raise SourceError(f"{path} is an archive, not a single array of labels.")
+            return loaded
+    try:
+        lines = list(_label_lines(path))
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{path} is neither a .npy file nor text with one label a line ({error.reason})."
+        ) from error
+    if not lines:
+        raise LabelError(f"{path} has no label in line 1. Expected one label a line.")
+    if all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", line) for line in lines):
+        return np.array([int(line) for line in lines])
+    return np.array(lines, dtype=object)
+
+
+def _label_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file without the blanks around them, none of them empty."""
+    with path.open(encoding="utf-8-sig") as file:
+        number = 0
+        while line := file.readline(MAX_LABEL + 1):
+            number += 1
+            label = line.strip()
+            if len(line) > MAX_LABEL and not line.endswith("\n"):
+                raise LabelError(
+                    f"{path} has more than {MAX_LABEL:,} characters in line {number}. Expected one "
+                    "label a line."
+                )
+            if label:
+                yield label
+            elif line.endswith("\n"):
+                raise LabelError(
+                    f"{path} has no label in line {number}. Expected one label a line."
+                )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """What numpy makes of a file, while the file is open."""
+    with path.open("rb") as file:
+        try:
+            _refuse_claims(path, file)
+            loaded = np.load(file, allow_pickle=False)
+        except _BROKEN as error:
+            raise SourceError(_unreadable(path, error)) from error
+        yield loaded
+
+
+def _refuse_claims(path: Path, file: BinaryIO) -> None:
+    """Refuse headers that promise more than the file holds, before numpy allocates for them."""
+    magic = file.read(6)
+    file.seek(0)
+    if magic == b"\x93NUMPY":
+        _refuse_header(path, file, path.stat().st_size)
+    elif magic[:2] == b"PK":
+        whole = path.stat().st_size  # what a member says of its compressed size may be a lie
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():
+                refuse_expansion(path, min(member.compress_size, whole), member.file_size)
+                if member.filename.endswith(".npy"):
+                    with archive.open(member) as part:
+                        _refuse_header(
+                            f"array '{member.filename}' of {path}", part, member.file_size
+                        )
+    else:
+        raise ValueError("it starts with neither the mark of .npy nor that of .npz")
+    file.seek(0)
+
+
+def _refuse_header(name: object, file: IO[bytes], size: int) -> None:
+    version = np.lib.format.read_magic(file)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        return  # numpy itself says what it does not know
+    shape, _, dtype = read(file)
+    claimed = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and claimed > size:
+        raise SourceError(
+            f"{name} holds {size:,} bytes; its header promises {claimed:,} for the shape {shape}."
+        )
+
+
+def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:
+    try:
+        return np.asarray(archive[key])
+    except _BROKEN as error:
+        raise SourceError(_unreadable(path, error, f"array '{key}' of ")) from error
+
+
+def _unreadable(path: Path, error: Exception, part: str = "") -> str:
+    if "allow_pickle" in str(error) or "Object arrays" in str(error):
+        return (
+            f"{part}{path} holds pickled Python objects, which could run code when read. "
+            "Save it again as plain numbers or text."
+        )
+    return f"{part}{path} is truncated or not a file of numpy's ({error})."
+
+
+def _key(path: Path, archive: Any, candidates: tuple[str, ...], what: str) -> str:
+    for key in candidates:
+        if key in archive.files:
+            return key
+    raise SourceError(
+        f"{path} has no array '{candidates[0]}' with the {what}. "
+        f"Its arrays are {', '.join(archive.files) or 'none'}; "
+        f"save them as numpy.savez(file, X=inputs, y=labels)."
+    )

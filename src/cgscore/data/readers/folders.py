@@ -1,0 +1,119 @@
+"""A folder with one folder of images per class.
+
+``photos/cat/1.jpg`` is an example of class ``cat`` named ``cat/1.jpg``. Folders may be nested: the
+first folder names the class. If all folders are called ``train``, ``test`` or ``val``, they are
+splits, and one is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cgscore.data.dataset import Dataset
+from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
+from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
+from cgscore.errors import LabelError, SourceError
+
+SPLITS = ("train", "test", "val", "valid", "validation")
+_MOST = 20_000_000  # files looked at before giving up
+MAX_DEPTH = 64  # folders within folders
+
+
+def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+    """The images below a folder, labelled by the folder they are in."""
+    root, notes = _split(folder, options["split"])
+    paths = _images(root)
+    if not paths:
+        raise SourceError(
+            f"{root} holds no images ({', '.join(SUFFIXES)}) in folders, one folder per class."
+        )
+    # names that are not Unicode are shown with escapes
+    names = [
+        os.fsencode(path.relative_to(root).as_posix()).decode("utf-8", "backslashreplace")
+        for path in paths
+    ]
+    loose = [name for name in names if "/" not in name]
+    if loose and options["labels"] is None:
+        raise LabelError(
+            f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
+            "Expected one folder per class, or --labels FILE."
+        )
+    size = 256
+
+    def chunks() -> Any:
+        return (paths[i : i + size] for i in range(0, len(paths), size))
+
+    decoded = decode_all(
+        chunks,
+        lambda i: str(paths[i]),
+        len(paths),
+        resize=parse_size(options["resize"]),
+        skip_bad=options["skip_bad"],
+        progress=options["progress"],
+        mixed=options.get("mixed"),
+        most=options.get("most"),
+    )
+    kept = decoded.kept
+    left_out = told(decoded, lambda i: names[i])
+    y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
+    return Dataset(
+        decoded.pixels,
+        None if y is None else y.astype(object),
+        np.array([names[i] for i in kept], dtype=object),
+        image=True,
+        pictures=lambda i: picture(paths[kept[i]]),
+        files=[paths[i] for i in kept],
+        notes=(*notes, *left_out["notes"]),
+        skipped=left_out["skipped"],
+    )
+
+
+def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
+    inside = {entry.name for entry in folder.iterdir() if entry.is_dir()}
+    if split is not None:
+        if split not in inside:
+            there = ", ".join(sorted(inside)[:12])
+            raise SourceError(f"{folder} has no split {split!r}. Its folders are {there}.")
+        check_link(folder / split, folder)
+        return folder / split, ()
+    found = [name for name in SPLITS if name in inside]
+    if found and inside <= set(SPLITS):
+        others = [name for name in found if name != found[0]]
+        note = f"split {found[0]} read" + (f"; there is also {', '.join(others)}" if others else "")
+        check_link(folder / found[0], folder)
+        return folder / found[0], (note,)
+    return folder, ()
+
+
+def _images(root: Path) -> list[Path]:
+    """Image files below a folder, in the order of their names; no link leads out of it."""
+    inside, found = root.resolve(), []
+    for seen, path in enumerate(_entries(root)):
+        if seen > _MOST:
+            raise SourceError(f"{root} holds more than {_MOST:,} files.")
+        if path.is_symlink() and not leads_inside(path, inside):
+            raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
+        if path.suffix.lower() in SUFFIXES and not path.is_dir():
+            check_regular(path)
+            found.append(path)
+    return found
+
+
+def _entries(root: Path) -> Iterator[Path]:
+    """Everything below a folder but folders; those of a folder before those of folders in it."""
+    pending = [(root, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise SourceError(f"{root} has folders nested more than {MAX_DEPTH} deep.")
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        deeper = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from (
+            folder / entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)
+        )
+        pending += [(folder / name, depth + 1) for name in reversed(deeper)]

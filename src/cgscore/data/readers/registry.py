@@ -1,0 +1,321 @@
+"""Which reader understands a source."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.data import tables
+from cgscore.data.dataset import Dataset, in_memory
+from cgscore.data.encoders.encoding import check_scaling
+from cgscore.data.features import encoded, reading_for, wanted_encoder
+from cgscore.data.readers import arrays, arrow, bundled, cifar, delimited, folders, idx, objects
+from cgscore.data.readers.bounded import check_regular
+from cgscore.errors import DataError, LabelError, OptionError, SourceError
+from cgscore.execution.progress import Listener, reporter
+
+Reader = Callable[[Path, dict[str, Any]], Dataset]
+
+_BY_SUFFIX: dict[str, Reader] = {
+    ".npz": arrays.read_npz,
+    ".npy": arrays.read_npy,
+    ".csv": delimited.read_csv,
+    ".tsv": delimited.read_csv,
+    ".csv.gz": delimited.read_csv,
+    ".tsv.gz": delimited.read_csv,
+    ".parquet": arrow.read_parquet,
+    ".pq": arrow.read_parquet,
+    ".feather": arrow.read_feather,
+    ".arrow": arrow.read_feather,
+}
+_FOLDERS: tuple[tuple[Callable[[Path], bool], Reader], ...] = (
+    (idx.is_idx_folder, idx.read_folder),
+    (cifar.is_cifar_folder, cifar.read_folder),
+    (arrow.is_saved_dataset, arrow.read_saved_dataset),
+    (lambda folder: True, folders.read_folder),
+)
+
+_TABLE = ("label_column", "id_column", "text_column", "preprocess", "max_columns")
+_IMAGES = ("resize", "skip_bad")
+_SPLITS = ("split",)
+#: Options besides `labels` that each reader heeds; another one given is a mistake.
+_HEEDS: dict[Reader, tuple[str, ...]] = {
+    arrays.read_npz: (),
+    arrays.read_npy: (),
+    delimited.read_csv: _TABLE,
+    arrow.read_parquet: (*_TABLE, *_IMAGES, "image_column"),
+    arrow.read_feather: (*_TABLE, *_IMAGES, "image_column"),
+    arrow.read_saved_dataset: (*_TABLE, *_IMAGES, *_SPLITS, "image_column"),
+    idx.read_folder: _SPLITS,
+    idx.read_images: (),
+    cifar.read_folder: (*_SPLITS, "label_column"),
+    folders.read_folder: (*_SPLITS, *_IMAGES),
+}
+
+_NAMED = (
+    "label_column",
+    "image_column",
+    "id_column",
+    "text_column",
+    "split",
+    "resize",
+    "skip_bad",
+    "max_columns",
+)
+
+#: Options that are kept with a result, so that its source can be read again.
+OPTIONS = (*_NAMED, "labels", "preprocess", "encoder", "scaling")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+PREPROCESS = ("auto", "none", "table")
+
+
+def read(
+    source: Any,
+    *,
+    labels: Any = None,
+    label_column: str | None = None,
+    image_column: str | None = None,
+    id_column: str | None = None,
+    split: str | None = None,
+    resize: str | int | Sequence[int] | None = None,
+    skip_bad: bool = False,
+    preprocess: str = "auto",
+    encoder: str | os.PathLike[str] | None = None,
+    scaling: str = "none",
+    text_column: str | None = None,
+    max_columns: int | None = None,
+    device: str = "cpu",
+    progress: bool | Listener | None = None,
+) -> Dataset:
+    """A `Dataset` from a path, a named source or an object in memory.
+
+    Parameters
+    ----------
+    source : str, Path or object
+        A file: ``.npz`` (arrays ``X`` and ``y``), ``.npy`` (with `labels`), ``.csv`` or ``.tsv``
+        (also gzipped), ``.parquet``, ``.feather``, an IDX images file. A folder: of class folders
+        of images, of IDX files, of CIFAR-10 or CIFAR-100 batches, or a saved Hugging Face dataset.
+        ``sklearn:NAME`` for the data that ship with scikit-learn. An object: numpy array, pandas
+        or polars data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Lightning
+        data module (its training data), Hugging Face dataset or stream, or a `Dataset`, which comes
+        back with the `labels` given.
+    labels : path or array, optional
+        Labels kept apart from the inputs: a ``.npy`` file, a text file with one label a line,
+        or an array.
+    label_column : str, optional
+        Column that holds the labels of a table; ``label`` or ``target`` by default.
+    image_column : str, optional
+        Column that holds encoded images; by default the one with a field ``bytes``.
+    id_column : str, optional
+        Column that names the rows of a table; ``id`` by default, if there is one without repeats.
+    split : str, optional
+        Which part to read where there are several: ``train`` (by default), ``test``, ...
+    resize : int, (width, height) or text, optional
+        Size to bring all images to: ``32`` or ``"64x48"``.
+    skip_bad : bool
+        Leave unreadable images out, and say so in `Dataset.notes`, instead of raising.
+    preprocess : {"auto", "none", "table"}
+        ``table`` standardises numbers, takes dates apart, encodes categories one-hot, fills and
+        marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
+        numbers as they are. ``auto`` is ``table`` for tables (files, data frames that contain their
+        label column) and ``none`` for everything else.
+    encoder : str or path, optional
+        What makes the inputs of images, texts or rows: ``pixels`` (images as they are), ``auto``,
+        ``efficientnet-lite0`` for images, ``minilm`` or ``tfidf`` for texts,
+        ``transformers:NAME-OR-FOLDER``, ``MODULE:FUNCTION`` of your own, or an ``.npz`` file of
+        features made before. By default images and numbers stay as they are, and texts get
+        ``minilm`` if it is installed, otherwise ``tfidf``. Features are kept on disk
+        (`cgscore.data.encoders.encoding`).
+    scaling : {"none", "centre", "standardise", "whiten"}
+        What is done to the features of all examples together.
+    text_column : str, optional
+        Column of a table that holds the texts; by default found by how its values look.
+    max_columns : int, optional
+        Most columns of a table in a file; 50,000 by default, so that a damaged header cannot fill
+        the memory.
+    device : str
+        Where the encoder computes: ``cpu`` or another device of torch.
+    progress : bool or function, optional
+        Who hears of the decoding and encoding, as for `cgscore.score`.
+
+    Raises
+    ------
+    SourceError
+        The source is missing, truncated, or not of the format its name says.
+    """
+    if preprocess not in PREPROCESS:
+        raise OptionError(
+            f"preprocess={preprocess!r} is not known. Choose one of: {', '.join(PREPROCESS)}."
+        )
+    if max_columns is not None and max_columns < 1:
+        raise OptionError(f"max_columns must be 1 or larger; got {max_columns!r}.")
+    options = {
+        "labels": labels,
+        "label_column": label_column,
+        "image_column": image_column,
+        "id_column": id_column,
+        "split": split,
+        "resize": resize,
+        "skip_bad": skip_bad,
+        "preprocess": preprocess,
+        "text_column": text_column,
+        "max_columns": max_columns,
+    }
+    check_scaling(scaling)
+    encoder = None if encoder is None else os.fspath(encoder)
+    wanted = wanted_encoder(encoder, device)
+    how: dict[str, Any] = {"scaling": scaling, "device": device, "progress": reporter(progress)}
+    if isinstance(source, Dataset):
+        dataset = source if labels is None else source.with_labels(_labels(labels))
+        if encoder is None and scaling == "none":
+            return dataset
+        if dataset.made_from is not None and dataset.texts is None:
+            raise OptionError("The dataset is encoded already. Encode the one it was made from.")
+        return encoded(dataset, encoder, wanted, **how)
+    known = {**options, **reading_for(encoder, wanted), "progress": how["progress"]}
+    dataset = _read(source, known)
+    if labels is not None:
+        dataset = dataset.with_labels(_labels(labels))
+    elif dataset.y is not None:
+        dataset = dataset.with_labels(dataset.y)
+    if dataset.y is not None and len(dataset.y) != len(dataset):
+        raise LabelError(
+            f"{dataset.source}: {len(dataset.y):,} labels for {len(dataset):,} examples. "
+            "Expected one each."
+        )
+    _check_names(dataset)
+    dataset = replace(dataset, options=_repeatable(options))
+    return encoded(dataset, encoder, wanted, **how)
+
+
+def _read(source: Any, options: dict[str, Any]) -> Dataset:
+    if isinstance(source, str) and source.startswith("sklearn:"):
+        _refuse_unheeded(source, options, ("preprocess",))
+        return bundled.read_sklearn(source, options)
+    if isinstance(source, str | Path):
+        return _read_path(Path(source), options)
+    if tables.is_polars(source):
+        table = tables.from_polars(source)
+        if options["labels"] is None:
+            return arrow.from_table(table, options, "data frame")
+        source = table.to_pandas()
+    if tables.is_frame(source):
+        return tables.from_frame(source, options)
+    if arrow.is_hugging_face(source):
+        return arrow.from_hugging_face(source, options)
+    if type(source).__module__.startswith("pyarrow"):
+        return arrow.from_table(source, options)
+    if objects.is_sparse(source):
+        return objects.from_sparse(source)
+    if objects.is_lightning(source):
+        return objects.from_lightning(source)
+    if objects.is_torch(source):
+        return objects.from_torch(source)
+    return in_memory(source, None)
+
+
+def _check_names(dataset: Dataset) -> None:
+    """Refuse names that cannot be written as text: half of a pair of surrogates."""
+    named = {
+        "name of an example": dataset.ids,
+        "label": dataset.y,
+        "name of a class": np.array(list((dataset.class_names or {}).values()), dtype=object),
+    }
+    for what, values in named.items():
+        if values is None or values.dtype.kind not in "UO":
+            continue
+        for text in set(_texts(dataset, what, values)):
+            if _SURROGATE.search(text):
+                raise DataError(
+                    f"{dataset.source}: the {what} {text[:100]!r} holds half a character (a lone "
+                    "surrogate), which no file can hold. Correct it."
+                )
+
+
+def _texts(dataset: Dataset, what: str, values: NDArray[Any]) -> list[str]:
+    try:
+        return [value for value in values.ravel().tolist() if isinstance(value, str)]
+    except ValueError as error:  # numbers beyond Unicode in an array of texts
+        raise DataError(f"{dataset.source}: a {what} is not Unicode ({error}).") from error
+
+
+def _repeatable(options: dict[str, Any]) -> dict[str, Any]:
+    """Those options that can be kept in a file and given again."""
+    plain = {
+        name: str(value) if isinstance(value, Path) else value for name, value in options.items()
+    }
+    if not isinstance(plain["labels"], str):
+        plain["labels"] = None
+    if isinstance(plain["resize"], Sequence) and not isinstance(plain["resize"], str):
+        plain["resize"] = list(plain["resize"])
+    return {
+        name: value for name, value in plain.items() if value is not None and value is not False
+    }
+
+
+def _labels(labels: Any) -> Any:
+    if isinstance(labels, str | Path):
+        return arrays.read_labels(labels)
+    return objects.as_array(labels) if objects.is_torch(labels) else labels
+
+
+def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
+    try:
+        if not path.exists():
+            link = " It is a link to nothing." if path.is_symlink() else _similar(path)
+            raise SourceError(f"{path} does not exist.{link}")
+        if not path.is_dir():
+            check_regular(path)
+        reader = _reader(path)
+        _refuse_unheeded(path, options, _HEEDS[reader])
+        dataset = reader(path, options)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if dataset.X.size == 0 and dataset.texts is None:
+        raise DataError(f"{path} holds no numbers: the shape of its inputs is {dataset.X.shape}.")
+    return replace(dataset, source=str(path))
+
+
+def _refuse_unheeded(source: object, options: dict[str, Any], heeded: tuple[str, ...]) -> None:
+    for name in _NAMED:
+        if options[name] not in (None, False) and name not in heeded:
+            raise OptionError(f"{name}={options[name]!r} means nothing for {source}. Leave it out.")
+    if options["preprocess"] == "table" and "preprocess" not in heeded:
+        raise OptionError(f"preprocess='table' means nothing for {source}, which is no table.")
+
+
+def _reader(path: Path) -> Reader:
+    if path.is_dir():
+        return next(reader for fits, reader in _FOLDERS if fits(path))
+    if idx.is_idx_name(path.name):
+        return idx.read_images
+    suffixes = "".join(path.suffixes[-2:]).lower()
+    reader = _BY_SUFFIX.get(suffixes) or _BY_SUFFIX.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(sorted(_BY_SUFFIX))
+        raise SourceError(
+            f"{path} has a name that no reader knows. Known are {known}, IDX files, folders of "
+            "images, and sklearn:NAME."
+        )
+    return reader
+
+
+def _similar(path: Path) -> str:
+    """A hint when a file of nearly that name is there."""
+    import difflib
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f" Did you mean {path.parent / close[0]}?" if close else ""

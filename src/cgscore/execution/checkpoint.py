@@ -1,0 +1,274 @@
+"""A folder from which an interrupted run goes on: what it is of, finished panels, finished strips.
+
+::
+
+    checkpoint.json        what the work is of; a folder of anything else is refused by name
+    panel-00000.tiles      finished row panels of the factor (`storage.PanelFiles`)
+    NAME.arrays            other finished parts: arrays of one step
+    lock                   held while a process works here
+
+Every part is sealed for its name and this work (`execution.sealed`); a part that is damaged,
+swapped or from elsewhere is computed again, and `Checkpoint.renewed` says which.
+
+Every file is written under another name, flushed to the disk and then renamed, so that after a
+kill or a power cut each is whole or absent.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import weakref
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+import scipy
+import xxhash
+from numpy.typing import NDArray
+
+from cgscore.errors import StorageError
+from cgscore.execution.blas import libraries
+from cgscore.execution.files import naming_failures, sync_folder
+from cgscore.execution.sealed import renewed, sealed, unsealed, work_digest
+from cgscore.kernel import UnitRows
+
+FORMAT = 2
+
+_MANIFEST = "checkpoint.json"
+_LARGEST = 1 << 20  # bytes of a manifest that is worth reading
+_NAMES = {
+    "format": "the layout of the files",
+    "cgscore": "cgscore's version",
+    "numpy": "numpy's version",
+    "scipy": "scipy's version",
+    "blas": "the BLAS library and its threads",
+    "rows": "the number of different rows",
+    "columns": "the number of columns",
+    "inputs": "the data",
+    "ridge": "the ridge",
+    "byte_order": "the byte order",
+    "method": "the method",
+    "dtype": "the dtype",
+    "edges": "the panels (they follow from memory_limit)",
+    "labels": "the labels",
+    "seed": "the seed",
+    "storage": "where the kernel matrix is",
+    "ratio": "the ratio",
+    "blocks": "the number of blocks (it follows from memory_limit)",
+    "model": "layers or weights at the start",
+    "subset": "the rows trained on",
+    "selection": "the selection",
+    "test": "the test data",
+    "training": "the training",
+}
+
+
+def method_in(folder: Path) -> str | None:
+    """The method of the work that a folder holds, if it holds any."""
+    manifest = folder / _MANIFEST
+    if not manifest.is_file():
+        return None
+    method = _read(manifest).get("method")
+    return method if isinstance(method, str) else None
+
+
+def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
+    """Everything that decides the bits of a result; `more` is particular to a method."""
+    from cgscore import __version__
+
+    digest = xxhash.xxh3_128()
+    for part in (rows.centred, rows.centre):
+        digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return {
+        "format": FORMAT,
+        "cgscore": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "blas": libraries(),
+        "inputs": digest.hexdigest(),
+        "rows": len(rows),
+        "columns": rows.centred.shape[1],
+        "ridge": ridge,
+        "byte_order": sys.byteorder,
+        **more,
+    }
+
+
+def digest_of(array: NDArray[Any]) -> str:
+    """A short name for the contents of an array."""
+    return str(xxhash.xxh3_64_hexdigest(np.ascontiguousarray(array).tobytes()))
+
+
+class StepStore(Protocol):
+    """Keeps the arrays of finished steps; see `Checkpoint`."""
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """Arrays that an earlier run kept under this name."""
+        ...
+
+    def save(self, name: str, **arrays: Any) -> None:
+        """Keep the arrays of a finished step."""
+        ...
+
+
+class Files(Protocol):
+    """Files in a checkpoint's folder that somebody else writes, such as the panels of a factor."""
+
+    renewed: list[str]
+
+    def close(self) -> None:
+        """Finish what is being written."""
+        ...
+
+
+class Checkpoint:
+    """An open folder; what it holds is of exactly this work."""
+
+    def __init__(self, folder: Path, work: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.digest = work_digest(work)
+        self._release = weakref.finalize(self, _opened(folder, work).close)
+        self._files: Files | None = None
+        self._renewed: list[str] = []
+
+    def renewed(self) -> list[str]:
+        """A sentence about parts that were there and could not be used, if there were any."""
+        names = [*(self._files.renewed if self._files else []), *self._renewed]
+        return [renewed(f"The checkpoint {self.folder}", names)] if names else []
+
+    def attach(self, files: Files) -> None:
+        """Close these files with the checkpoint, and say which of them were not used."""
+        self._files = files
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """The arrays that were kept under `name`, if they are there and sound."""
+        path = self._path(name)
+        if not path.exists():
+            return None
+        try:
+            content = unsealed(path.read_bytes(), self.digest, name) if path.is_file() else None
+            if content is not None:
+                with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                    return dict(arrays)
+        except (ValueError, OSError, zipfile.BadZipFile):
+            pass
+        if path.name not in self._renewed:
+            self._renewed.append(path.name)
+        return None
+
+    def save(self, name: str, **arrays: Any) -> None:
+        """Keep arrays under a name."""
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        _write_whole(self._path(name), sealed(content.getvalue(), self.digest, name))
+
+    def close(self) -> None:
+        """Finish what is being written and let other processes work here."""
+        if self._files:
+            self._files.close()
+        self._release()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.arrays"
+
+
+def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
+    """Lock the folder, made if missing, and see that it is of this work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"checkpoint={str(folder)!r}: cannot make this folder ({error.strerror})."
+        ) from error
+    manifest = folder / _MANIFEST
+    lock = _locked(folder)
+    try:
+        ours = ("lock", f"{Path(_MANIFEST).stem}.part")  # the latter of a run that was cut short
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in ours)
+        if manifest.is_file():
+            _compare(folder, _read(manifest), work)
+        elif others:
+            raise StorageError(
+                f"checkpoint={str(folder)!r}: the folder is not empty and holds no checkpoint "
+                f"(found {others[0]!r}). Give a new or empty folder."
+            )
+        else:
+            _write_whole(manifest, (json.dumps(dict(work), indent=2) + "\n").encode())
+            sync_folder(folder.parent)
+    except BaseException:
+        lock.close()
+        if not manifest.exists():
+            (folder / "lock").unlink(missing_ok=True)
+        raise
+    return lock
+
+
+def _read(manifest: Path) -> dict[str, Any]:
+    try:
+        if manifest.stat().st_size > _LARGEST:
+            raise ValueError("too large")
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("no record")
+    except (OSError, ValueError, RecursionError) as error:
+        raise StorageError(
+            f"{manifest}: this is no checkpoint of cgscore ({error}). Give another folder."
+        ) from error
+    return found
+
+
+def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) -> None:
+    plural = ("inputs", "edges", "labels", "model", "subset", "test")
+    for key in _NAMES:
+        if found.get(key) != work.get(key):
+            detail = "" if key in plural else f": {found.get(key)!s}, now {work.get(key)}"
+            raise StorageError(
+                f"checkpoint={str(folder)!r} belongs to other work: {_NAMES[key]} "
+                f"differ{'' if key in plural else 's'}{detail}. Give another folder, "
+                "or remove this one to start again."
+            )
+
+
+def _locked(folder: Path) -> IO[str]:
+    try:
+        # "a": what a link leads to is not cut off; and no link is followed where that can be said
+        handle = os.open(
+            folder / "lock",
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0),
+            0o666,
+        )
+        lock = os.fdopen(handle, "a", encoding="ascii")
+    except OSError as error:
+        raise StorageError(
+            f"checkpoint={str(folder)!r}: cannot write in this folder ({error.strerror})."
+        ) from error
+    if os.name == "posix":
+        import fcntl
+
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.close()
+            raise StorageError(
+                f"checkpoint={str(folder)!r} is in use by another factor or process. "
+                "Wait for it, close it, or give another folder."
+            ) from error
+        except OSError:  # a disk without locks: nothing can be said
+            pass
+    return lock
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    part = path.with_suffix(".part")
+    with naming_failures(str(path)):
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+        sync_folder(path.parent)

@@ -1,0 +1,376 @@
+"""The factor users hold: inputs factorised once, any labelling scored afterwards.
+
+H does not depend on the labels. `Factor` owns the Cholesky factor of the kernel matrix and d; every
+labelling costs two triangular substitutions.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cgscore.data.dataset import Dataset
+from cgscore.duplicates import SAME, joined
+from cgscore.errors import (
+    CGScoreWarning,
+    DataError,
+    LabelError,
+    OptionError,
+    SingularKernelError,
+    first_five,
+)
+from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
+from cgscore.execution.machine import parse_bytes
+from cgscore.execution.progress import Progress, Timed
+from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
+from cgscore.labels import Labels, as_labels, label_vector
+from cgscore.problem import FEW_DIGITS, Prepared, keys
+from cgscore.result.scores import Scores, score_table
+from cgscore.solvers.cholesky import factor as exact
+from cgscore.solvers.cholesky.placement import place
+from cgscore.solvers.cholesky.plan import plan
+from cgscore.solvers.cholesky.storage import PanelFiles, Store
+from cgscore.solvers.kernel_product import kernel_product
+from cgscore.valuation import valuation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAMPLE = 32  # examples at which the loss of float32 is measured
+LOSS = 0.01  # of the score, from which on a loss is worth a warning
+
+
+class Factor:
+    """Inputs whose kernel matrix is factorised; made by `cgscore.factor`."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        ridge: float,
+        duplicates: str,
+        memory_limit: int | float | str | None,
+        progress: Progress,
+        dtype: str = "float64",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        limit = None if memory_limit is None else parse_bytes(memory_limit)
+        start = time.perf_counter()
+        timed = Timed(progress)
+        self._data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
+        self._rows, self._merged = self._data.rows, self._data.merged
+        self.dataset, self.ridge, self.dtype = dataset, float(ridge), dtype
+        p = dataset.shape[1]
+        layout = plan(len(self._rows), p, dtype, limit)
+        kept = None
+        if checkpoint is not None:
+            work = {"method": "exact", "dtype": dtype, "edges": digest_of(np.array(layout.edges))}
+            kept = Checkpoint(Path(checkpoint), identity(self._rows, self.ridge, **work))
+        self._checkpoint, self._store = kept, None
+        self._d_loss: dict[str, float] | None = None
+        try:
+            files = None
+            if kept is not None:
+                files = PanelFiles(layout, kept.folder, keep=True, work=kept.digest)
+                kept.attach(files)
+            self._store = place(layout, p, limit, files)
+            with timed.whole(exact.all_flops(layout, p)):
+                self._factor = self._factorise(self._store, timed)
+                self._d = self._factor.inverse_diagonal(timed, kept)
+            self.storage = self._store.describe()
+            self.condition = self._factor.condition(self._d)
+            self.warnings = [*(kept.renewed() if kept else []), *self._doubts()]
+        except BaseException:
+            self.close()
+            raise
+        self.timings = {**timed.seconds, "total": time.perf_counter() - start}
+
+    def close(self) -> None:
+        """Let go of files: the disk is given back, and a checkpoint's folder is free for others.
+
+        Afterwards a factor that is kept on disk can score nothing more.
+        """
+        if self._store:
+            self._store.close()
+        if self._checkpoint:
+            self._checkpoint.close()
+
+    def __repr__(self) -> str:
+        n, p = self.dataset.shape
+        return f"Factor of {n:,} examples with {p:,} numbers each, ridge {self.ridge:g}"
+
+    @property
+    def digits(self) -> float:
+        """Decimal digits that the condition of the kernel matrix leaves, at worst."""
+        error = ENTRY if self.dtype == "float64" else float(np.finfo(self.dtype).eps)
+        return max(0.0, -float(np.log10(error * self.condition)))
+
+    def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
+        """Every score of this labelling.
+
+        Parameters
+        ----------
+        y : (n,) array, optional
+            Labels of the examples; by default those of the dataset that was factorised.
+        task : {"classification", "regression"}
+            Whether labels are classes or numbers.
+        """
+        dataset, labels = self._data.labelled(y, task)
+        start = time.perf_counter()
+        alpha, loss = self._solve(labels, labels.targets())
+        solved = time.perf_counter() - start
+        return self._data.result(
+            dataset,
+            labels,
+            alpha,
+            self._d,
+            notes=[*self.warnings, *_loss_doubts(loss)],
+            meta={
+                "method": "exact",
+                "dtype": self.dtype,
+                "storage": self.storage,
+                "loss": loss,
+                "audit": None,
+                "condition": self.condition,
+                "digits": self.digits,
+                "timings": {
+                    **self.timings,
+                    "solve": solved,
+                    "total": self.timings["total"] + solved,
+                },
+            },
+        )
+
+    def complexity(self, y: ArrayLike, *, task: str = "classification") -> dict[Any, float]:
+        """``y^T (H + ridge I)^-1 y`` for every class, or under ``"target"`` for regression.
+
+        Infinite where identical rows carry different targets.
+        """
+        labels = as_labels(y, len(self.dataset), task)
+        Y = labels.targets()
+        return self._data.complexity(labels, Y, self._solve(labels, Y)[0])
+
+    def gap(
+        self, members: Sequence[int], y: ArrayLike, *, task: str = "classification"
+    ) -> dict[Any, float]:
+        """How much the complexity of every class falls when the members go together.
+
+        ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member. Infinite where a
+        member contradicts an identical row; 0 for copies of a row that stays.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Positions of the examples that go.
+        y : (n,) array
+            Labels of all examples.
+        """
+        n = len(self.dataset)
+        positions = _positions(members, n)
+        labels = as_labels(y, n, task)
+        Y = labels.targets()
+        groups = self._merged
+        leaving = np.bincount(groups.group[positions], minlength=len(groups.members))
+        whole = np.flatnonzero(leaving == groups.sizes)  # a group that keeps a copy keeps its row
+        unit = np.zeros((len(self._rows), len(whole)))
+        unit[whole, np.arange(len(whole))] = 1.0
+        # with Z = L^-1 E_S = Q R the gap is |Q^T L^-1 y|^2; Z^T Z would square the condition
+        Q = np.linalg.qr(self._factor.half_solve(unit))[0]
+        gaps = np.sum((Q.T @ self._factor.half_solve(groups.means(Y))) ** 2, axis=0)
+        torn = groups.contradicts(Y)[groups.group[positions]].any(axis=0)
+        values = np.where(torn, np.inf, gaps)
+        return dict(zip(keys(labels), values.tolist(), strict=True))
+
+    def score_new(
+        self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "classification"
+    ) -> pd.DataFrame:
+        """The scores that new examples would have, each added alone to the data labelled y.
+
+        ``CG = (y* - f)^2 / v`` with ``f = k*.alpha`` and ``v = 1/2 + ridge - k*^T H^-1 k*``: the
+        formulas of the other scores with d = 1/v. A new example may be of a class of its own.
+
+        Parameters
+        ----------
+        X_new : (m, p) array
+            Inputs in the columns that were factorised (after encoding, if that was a table).
+        y_new : (m,) array
+            Their labels.
+        y : (n,) array
+            Labels of the data.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `Scores.table`, one row per new example.
+        """
+        import pandas as pd
+
+        rows = unit_rows(X_new, centre=self._rows.centre, name="X_new")
+        old = as_labels(y, len(self.dataset), task)
+        if task == "regression":
+            return self._added(rows, old, as_labels(y_new, len(rows), task, name="y_new"))
+        fresh = label_vector(y_new, "y_new")
+        if len(fresh) != len(rows):
+            raise LabelError(f"y_new has {len(fresh):,} labels for {len(rows):,} examples.")
+        if not len(rows):
+            raise DataError("X_new has no rows. Give at least one new example.")
+        if (fresh.dtype.kind in "UTO") != (old.values.dtype.kind in "UTO"):
+            raise LabelError("y_new and y hold labels of different types.")
+        tables = []
+        known = np.isin(fresh, old.classes)
+        for label in [None, *np.unique(fresh[~known])]:  # the known, then each class of its own
+            part = np.flatnonzero(known if label is None else fresh == label)
+            extra = [] if label is None else [label]
+            classes = np.unique(np.concatenate([old.classes, extra])) if extra else old.classes
+            coded = (
+                Labels(values, classes, np.searchsorted(classes, values))
+                for values in (old.values, fresh[part])
+            )
+            if len(part):
+                tables.append(self._added(rows[part], *coded).set_index(part).assign(id=part))
+        found: pd.DataFrame = pd.concat(tables).sort_index()
+        return found
+
+    def _added(self, rows: UnitRows, old: Labels, new: Labels) -> pd.DataFrame:
+        """Scores of new rows whose labels are coded along the same classes as the old ones."""
+        K = gram_block(self._rows, rows)  # data x new
+        Z = self._factor.half_solve(K)
+        v = 0.5 + self.ridge - np.einsum("ij,ij->j", Z, Z)
+        copy = (K.max(axis=0) >= 0.5 - SAME / (2 * np.pi)) & (self.ridge == 0)
+        error = exact.rounding(len(self._rows), self.dtype) * (0.5 + self.ridge)
+        lost = np.flatnonzero((v <= error) & ~copy)
+        if len(lost):
+            raise SingularKernelError(
+                f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
+                "precision. Use a ridge, for example ridge=1e-6."
+            )
+        few = 10**FEW_DIGITS if self.dtype == "float64" else 1 / LOSS
+        weak = np.flatnonzero((v <= error * few) & ~copy)
+        if len(weak):
+            warnings.warn(
+                f"X_new: few digits are left in the scores of rows {first_five(weak)} (counted "
+                "from 0), which the data nearly determine. A ridge keeps more.",
+                CGScoreWarning,
+                stacklevel=3,
+            )
+        Y, Y_new = old.targets(), new.targets()
+        alpha = self._refined(self._merged.means(Y))[0]
+        d = 1 / np.where(copy, 1.0, v)
+        result = valuation(Y_new, new.own, (Y_new - K.T @ alpha) * d[:, None], d)
+        if copy.any():
+            result = joined(
+                result,
+                self._merged,
+                Y,
+                alpha,
+                self._d,
+                Y_new,
+                new.own,
+                K.argmax(axis=0),
+                np.flatnonzero(copy),
+            )
+        return score_table(result, new, np.arange(len(rows)), None, {})
+
+    def _factorise(self, store: Store, progress: Progress) -> exact.Cholesky:
+        try:
+            return exact.factorise(self._rows, self.ridge, store, progress)
+        except exact.Singular as error:
+            members, found = self._merged.members, error.dependence
+            precise = " Or use float64, which keeps more digits." if self.dtype == "float32" else ""
+            raise SingularKernelError(
+                "The kernel matrix has no Cholesky factor to working precision: "
+                f"{found.describe(members)} (rows counted from 0). "
+                f"Remove row {members[found.row]}, or use a ridge, for example ridge=1e-6.{precise}"
+            ) from None
+
+    def _solve(self, labels: Labels, Y: Array) -> tuple[Array, dict[str, float] | None]:
+        """Alpha of every class, and for float32 what the precision costs.
+
+        A float32 factor gets one step of refinement against H itself, formed anew in float64; the
+        first such step also solves for some unit vectors, which gives the error of d at those rows.
+        """
+        targets = self._merged.means(Y)
+        if len(labels.classes) == 2:  # the two columns are y and -y
+            a, loss = self._refined(targets[:, 1:])
+            return np.hstack([-a, a]), loss
+        return self._refined(targets)
+
+    def _refined(self, targets: Array) -> tuple[Array, dict[str, float] | None]:
+        """The solution, and for float32 what the precision costs."""
+        if self.dtype == "float64":
+            return self._factor.solve(targets), None
+        n, wanted = len(self._rows), targets.shape[1]
+        measured = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+        measured = np.append(measured, np.argmax(self._d))
+        columns = wanted + np.arange(len(measured))
+        if self._d_loss is None:
+            unit = np.zeros((n, len(measured)))
+            unit[measured, columns - wanted] = 1.0
+            targets = np.hstack([targets, unit])
+        rough = self._factor.solve(targets)
+        step = self._factor.solve(targets - kernel_product(self._rows, self.ridge, rough))
+        precise = rough + step
+        if self._d_loss is None:
+            error = np.abs(self._d[measured] / precise[measured, columns] - 1)
+            self._d_loss = {
+                "examples": len(measured) - 1,
+                "d_median": float(np.median(error[:-1])),
+                "d_largest": float(error[:-1].max()),
+                "d_weakest": float(error[-1]),  # at the example that others determine best
+                "d_bound": self._d_bound(),
+            }
+        size = np.maximum(np.linalg.norm(precise[:, :wanted], axis=0), np.finfo(np.float64).tiny)
+        correction = float((np.linalg.norm(step[:, :wanted], axis=0) / size).max())
+        loss = {**self._d_loss, "alpha_before_refinement": correction, "alpha": correction**2}
+        return precise[:, :wanted], loss
+
+    def _d_bound(self) -> float:
+        """Relative error of the largest d that rounding can cause.
+
+        ``1 / d_i`` is what is left of the diagonal once all other examples are taken into account;
+        its error is that of a pivot. What is measured at that example is a single draw of it.
+        """
+        error = exact.rounding(len(self._rows), self.dtype)
+        return error * (0.5 + self.ridge) * float(self._d.max())
+
+    def _doubts(self) -> list[str]:
+        """What a reader of any score from this factor should know."""
+        found = []
+        if self.digits < FEW_DIGITS and self.dtype == "float64":
+            found.append(
+                f"The kernel matrix has condition {self.condition:.1e}, which leaves about "
+                f"{self.digits:.0f} digits in the worst case: "
+                f"{self._factor.weakest().describe(self._merged.members)} (rows counted from 0). "
+                "A ridge keeps more digits."
+            )
+        return found
+
+
+def _loss_doubts(loss: Mapping[str, float] | None) -> list[str]:
+    if loss is None or max(loss["d_largest"], loss["d_bound"], loss["alpha"]) < LOSS:
+        return []
+    return [
+        f"float32 can cost up to {min(loss['d_bound'], 1):.1%} of d, and with it of cg, at the "
+        f"example with the largest d, where {loss['d_weakest']:.1%} was measured against float64. "
+        f"At {loss['examples']} others it cost up to {loss['d_largest']:.1%} (median "
+        f"{loss['d_median']:.1%}), and it cost about {loss['alpha']:.1%} of alpha. "
+        "Use float64 or a ridge."
+    ]
+
+
+def _positions(members: Sequence[int], n: int) -> NDArray[np.intp]:
+    positions = np.unique(np.asarray(members))
+    if positions.dtype.kind not in "iu" or not len(positions):
+        raise OptionError("members must be positions of examples, at least one.")
+    if positions[0] < 0 or positions[-1] >= n:
+        raise OptionError(
+            f"members must lie between 0 and {n - 1}; found {positions[0]} to {positions[-1]}."
+        )
+    return positions.astype(np.intp)

@@ -1,0 +1,1 @@
+"""Ways to score: one file for each method behind one contract, and `auto` to choose."""

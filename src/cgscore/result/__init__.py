@@ -1,0 +1,1 @@
+"""The result users hold, and the file it is saved in."""

@@ -1,0 +1,1 @@
+"""Which examples to keep, and copies of the data with only those."""

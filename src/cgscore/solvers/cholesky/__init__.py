@@ -1,0 +1,1 @@
+"""alpha and d of all examples from one Cholesky factor, in memory or on disk."""

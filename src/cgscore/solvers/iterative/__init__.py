@@ -1,0 +1,1 @@
+"""alpha and d of all examples by conjugate gradients, with an audit."""

@@ -1,0 +1,264 @@
+r"""Lower bounds of d from blocks of H.
+
+``1 / d_i`` is the variance of example i given all others. Given only some of them it is larger, so
+d of a part is a lower bound. A part here is a block of examples together with the landmarks J:
+
+    E = H_bb + ridge I - F_b F_b^T = L_E L_E^T      the block given the landmarks
+    d_i = |L_E^-1 e_i|^2                            i in the block
+    d_j = |g_j|^2 + |L_E^-1 F_b g_j|^2              j in J,  g_j = L^-1 e_j
+
+Random blocks are low by nearly the same factor for everyone; blocks of similar examples see
+near-duplicates, which random blocks miss. Near-duplicates that both kinds tear apart lie at a cut
+between two similar blocks; the rows at each cut are a further, small block, its seam. Each landmark
+is done with the block it falls into.
+Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
+
+Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share (`SHARE`) of the
+``60 n^2`` flops that thirty products take for each of some 75 vectors, hence b grows as the root of
+n; the number of blocks is the nearest power of two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack, solve_triangular
+
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
+from cgscore.execution.checkpoint import StepStore
+from cgscore.execution.executor import Executor
+from cgscore.execution.machine import cores
+from cgscore.execution.progress import Advance
+from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.solvers.cholesky.inplace import Matrix, right_solve, subtract_product
+from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Index
+from cgscore.solvers.iterative.landmarks import Known, factor
+from cgscore.solvers.tiles import cuts
+
+SHARE = 0.2
+
+_SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
+
+
+def parts(n: int) -> int:
+    """Blocks of each kind for n rows."""
+    b = math.sqrt(SHARE * 60 * 75 * n * 3 / 4)
+    return int(2 ** max(0, round(math.log2(max(1.0, n / b)))))
+
+
+def random_blocks(n: int, count: int, rng: np.random.Generator) -> list[Index]:
+    """All n rows in `count` blocks at random, each in ascending order."""
+    return [np.sort(part) for part in np.array_split(rng.permutation(n), count)]
+
+
+def similar_blocks(rows: UnitRows, count: int) -> list[Index]:
+    """Blocks of similar rows: halved again and again at the median of their main direction.
+
+    `count` is rounded up to a power of two.
+    """
+    return similar_blocks_and_seams(rows, count)[0]
+
+
+def similar_blocks_and_seams(rows: UnitRows, count: int) -> tuple[list[Index], list[Index]]:
+    """Blocks of similar rows, and the rows next to each cut between them.
+
+    Near-duplicates on two sides of a cut are close to it, hence both in its seam: the
+    ``n / (4 count)`` rows nearest to the median on either side.
+
+    Opposite rows are near-duplicates too: ``H_ij = g / 4 + g arcsin(g) / (2 pi)``, where the first
+    term has rank p and the second is the same for x and -x. Unless all rows lie on one side of the
+    origin, the cut is at the median distance from it, which is the same for both.
+    """
+    X, blocks = rows.centred, [np.arange(len(rows))]
+    seams: list[Index] = []
+    with all_blas_threads():
+        opposite = bool((X @ rows.centre).min() <= -(rows.centre @ rows.centre))
+    width = max(1, len(rows) // (4 * count))
+    while len(blocks) < count:
+        with all_blas_threads():
+            origin = -rows.centre if opposite else None
+            directions = np.column_stack([_main_direction(X, block, origin) for block in blocks])
+            position = X @ directions
+            if opposite:
+                position = np.abs(position + rows.centre @ directions)
+        halves = []
+        for number, block in enumerate(blocks):
+            order = block[np.argsort(position[block, number], kind="stable")]
+            middle = len(block) // 2
+            halves += [np.sort(order[:middle]), np.sort(order[middle:])]
+            seams.append(np.sort(order[max(0, middle - width) : middle + width]))
+        blocks = halves
+    return blocks, seams
+
+
+def _main_direction(X: Array, block: Index, origin: Array | None) -> Array:
+    """The leading principal direction of some of a block's rows, by power iteration.
+
+    About their mean, or about a given origin.
+    """
+    sample = X[block[:: max(1, len(block) // 1000)]]
+    sample = sample - (sample.mean(axis=0) if origin is None else origin)
+    direction = sample[np.argmax(np.einsum("ij,ij->i", sample, sample))]
+    for _ in range(10):
+        direction = sample.T @ (sample @ direction)
+        direction /= np.linalg.norm(direction) or 1.0
+    return np.asarray(direction)
+
+
+class Bounds:
+    """Lower bounds of d, block by block; finished blocks go to and come from `kept`.
+
+    Attributes
+    ----------
+    again : int
+        Blocks that were done in float64 because float32 was not precise enough.
+    """
+
+    def __init__(
+        self,
+        H: HalfMatrix,
+        rows: UnitRows,
+        landmarks: Known,
+        kept: StepStore | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._H, self._rows, self._landmarks, self._kept = H, rows, landmarks, kept
+        self._threads = threads or cores()
+        self.again = 0
+
+    def of(
+        self, kind: str, blocks: list[Index], advance: Advance, executor: Executor | None = None
+    ) -> Array:
+        """The bound of every example; blocks are done here one by one, or as tasks elsewhere.
+
+        The largest where blocks overlap, 0 for examples in none.
+        """
+        d = np.zeros(len(self._rows))
+        left = []
+        for number, block in enumerate(blocks):
+            name = f"{kind}-{len(blocks)}-{number}"
+            if found := self._kept.load(name) if self._kept else None:
+                d[block] = np.maximum(d[block], found["d"])
+                self.again += int(found["again"])
+                advance(float(len(block)) ** 3, before=True)
+            else:
+                left.append((name, block))
+        for (name, block), found in self._done(left, executor):
+            if self._kept:
+                self._kept.save(name, **found)
+            d[block] = np.maximum(d[block], found["d"])
+            self.again += int(found["again"])
+            advance(float(len(block)) ** 3)
+        return d
+
+    def one(self, block: Index) -> dict[str, Array]:
+        """The bound of a block, and whether it took float64."""
+        values = self._block(block, np.float32)
+        again = values is None
+        if values is None:
+            values = self._block(block, np.float64)
+        return {"d": np.asarray(values), "again": np.array(int(again))}
+
+    def _done(
+        self, left: list[tuple[str, Index]], executor: Executor | None
+    ) -> Iterator[tuple[tuple[str, Index], dict[str, Array]]]:
+        if executor is None:
+            for name, block in left:
+                yield (name, block), self.one(block)
+            return
+        known = self._landmarks
+        shared = Known(known.J, known.L, known.F[:0], known.ridge), self._rows
+        with closing(executor.map(bound_of_block, shared, [block for _, block in left])) as results:
+            for position, found in results:
+                yield left[position], found
+
+    def _block(self, block: Index, dtype: type) -> Array | None:
+        """D of a block, or None where float32 is not precise enough."""
+        known, ridge = self._landmarks, self._landmarks.ridge
+        chosen = np.isin(block, known.J, assume_unique=True)
+        rest, mine = block[~chosen], np.searchsorted(known.J, block[chosen])
+        F: Matrix
+        A: Matrix
+        if not len(rest):
+            F, A = np.empty((0, len(known.J)), dtype), np.empty((0, 0), dtype)
+        elif dtype == np.float32:
+            F, A = np.asfortranarray(known.F[rest]), self._H.part(rest, rest)
+        else:
+            F, A = self._precise(rest, known.J), self._precise(rest, rest)
+        np.fill_diagonal(A, 0.5 + ridge)
+        with all_blas_threads():
+            return self._solved(chosen, mine, F, A)
+
+    def _solved(self, chosen: NDArray[np.bool_], mine: Index, F: Matrix, A: Matrix) -> Array | None:
+        """D of a block: landmarks where `chosen`, of number `mine`, and the rest, whose H is A.
+
+        F is that of the rest in float32, and H between the rest and the landmarks in float64.
+        """
+        known, ridge, dtype = self._landmarks, self._landmarks.ridge, A.dtype.type
+        G = np.zeros((len(known.J), len(mine)))
+        G[mine, np.arange(len(mine))] = 1.0
+        G = solve_triangular(known.L, G, lower=True)
+        d = np.empty(len(chosen))
+        d[chosen] = np.einsum("ij,ij->j", G, G)
+        if not len(A):
+            return d
+        if dtype == np.float64:
+            right_solve(known.L, F)
+        syrk, potrf, trtri = (
+            (blas.dsyrk, lapack.dpotrf, lapack.dtrtri)
+            if dtype == np.float64
+            else (blas.ssyrk, lapack.spotrf, lapack.strtri)
+        )
+        A = syrk(-1.0, F, 1.0, A, lower=1, overwrite_c=1)
+        if dtype == np.float64:
+            factor(A)
+        else:
+            A, status = potrf(A, lower=1, clean=1, overwrite_a=1)
+            if status or np.diagonal(A).min() ** 2 <= _SMALL * (0.5 + ridge):
+                return None
+        Z, status = trtri(A, lower=1, overwrite_c=1)
+        if status:
+            raise RuntimeError(f"LAPACK trtri returned status {status}; a fault in cgscore")
+        d[~chosen] = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
+        V: Matrix = np.zeros((len(A), len(mine)), dtype, order="F")
+        U: Matrix = np.zeros_like(V)
+        subtract_product(F, np.asfortranarray(G, dtype=dtype), V, transposed=False)
+        subtract_product(Z, V, U, transposed=False)  # L_E^-1 F_b g_j
+        d[chosen] += np.einsum("ij,ij->j", U, U, dtype=np.float64)
+        return d
+
+    def _precise(self, rows: Index, columns: Index) -> Matrix:
+        """A part of H in float64, formed anew."""
+        A = np.empty((len(rows), len(columns)), order="F")
+        left, right = self._rows[rows], self._rows[columns]
+
+        def fill(cut: slice) -> None:
+            A[:, cut] = gram_block(left, right[cut])
+
+        with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
+            list(pool.map(fill, cuts(0, len(columns))))
+        return A
+
+
+def bound_of_block(shared: tuple[Known, UnitRows], block: Index) -> dict[str, Array]:
+    """The task: the bound of a block by one thread, with its rows of F formed anew."""
+    known, rows = shared
+    both = np.union1d(block, known.J)
+    mine, J = rows[both], np.searchsorted(both, known.J)
+    H = Formed(mine, threads=1)
+    F = H.part(np.arange(len(both)), J)
+    F[J, np.arange(len(J))] = 0.5 + known.ridge
+    right_solve(known.L.astype(np.float32, order="F"), F)
+    bounds = Bounds(H, mine, Known(J, known.L, F, known.ridge), threads=1)
+    return bounds.one(np.searchsorted(both, block))
+
+
+def block_bytes(n: int, p: int, m: int) -> int:
+    """Memory of such a task for n rows of p numbers and m landmarks, at most in float64."""
+    b = -(-n // parts(n)) + m
+    return 16 * b**2 + 12 * b * p + 12 * b * m

@@ -1,0 +1,73 @@
+"""The kernel matrix on the workers of a cluster, in row panels.
+
+All of H is kept, in float32: ``4 n^2`` bytes over all workers. So a product sends the block of
+vectors to every worker once, and each panel answers with its own columns of the result: ``4 m n``
+bytes out for each worker, and ``4 m n`` back from all of them together. Half of H would save memory
+and return ``n / b`` times as much.
+
+Panels depend on n alone, and every one is multiplied by one thread: any number of workers gives the
+same bits. A panel that is lost with its worker is formed again by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cgscore.execution.executor import Holder
+from cgscore.kernel import UnitRows, aligned, gram_block
+from cgscore.solvers.cholesky.inplace import Matrix
+from cgscore.solvers.iterative.conjugate_gradients import WIDTH
+from cgscore.solvers.iterative.half_matrix import Formed, Index
+from cgscore.solvers.tiles import cuts
+
+PANEL = 1 << 28  # bytes of a panel, at most
+TALLEST = 1280  # rows of a panel, at most
+
+
+def panels(n: int) -> list[slice]:
+    """Rows of each panel."""
+    return cuts(0, n, max(1, min(TALLEST, PANEL // (4 * n))))
+
+
+def spread_bytes(n: int, p: int, workers: int) -> int:
+    """Memory of all workers: the panels, and for each the rows in both precisions and vectors."""
+    return 4 * n**2 + workers * n * (12 * p + 8 * WIDTH)
+
+
+class Spread:
+    """H on a cluster; parts of it are formed here."""
+
+    def __init__(self, rows: UnitRows, cluster: Holder, advance: Callable[[float], None]) -> None:
+        self.n = len(rows)
+        self._cluster = cluster
+        self._formed = Formed(rows)
+        self._held = cluster.hold(form_panel, rows, panels(self.n))
+        advance(self.n * (self.n + 1) / 2)
+
+    def product(self, V: Matrix) -> Matrix:
+        """Every panel where it is."""
+        found = self._cluster.each(multiply_panel, self._held, V)
+        return np.asfortranarray(np.hstack(found))
+
+    def part(self, rows: Index, columns: Index) -> Matrix:
+        """Form the part."""
+        return self._formed.part(rows, columns)
+
+
+def form_panel(rows: UnitRows, cut: slice) -> Matrix:
+    """Columns of H that belong to some rows: (n, b)."""
+    out = np.empty((len(rows), cut.stop - cut.start), np.float32)
+    columns = rows[cut]
+    narrow = columns.single()
+    for part in cuts(0, len(rows)):
+        block = rows[part]
+        gram_block(block.single(), narrow, out[part], precise=(block, columns))
+    out[np.arange(cut.start, cut.stop), np.arange(cut.stop - cut.start)] = 0.5
+    return out
+
+
+def multiply_panel(panel: Matrix, V: Matrix) -> Matrix:
+    """``V H`` in the columns of a panel; both may have come through a network."""
+    return np.asarray(aligned(V) @ aligned(panel))

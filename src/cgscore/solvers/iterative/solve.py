@@ -1,0 +1,233 @@
+r"""alpha and d of all n examples without a factor of H, and how good they are.
+
+==========  =======  =========================================================================
+symbol      shape    meaning
+==========  =======  =========================================================================
+H           n x n    kernel matrix in float32, half of it kept in memory or formed as needed
+Y           n x k    targets; alpha solves ``(H + ridge I) alpha = Y``
+x_i         n        column i of the inverse, for the audit examples i
+r, r_i      n        residuals ``Y - H alpha`` and ``e_i - H x_i``
+d', d''     n        lower bounds of d from random blocks and from blocks of similar examples
+==========  =======  =========================================================================
+
+- alpha and the x_i come from one block of conjugate gradients. At the audit examples errors of the
+  iteration enter in second order only: ``d_i = x_ii + x_i.r_i`` and ``alpha_i + x_i.r`` differ from
+  the truth by ``r_i.H^-1 r_i`` and ``r_i.H^-1 r``.
+- d is d', d'' calibrated by the d_i (`audit`).
+- The residual of alpha is measured in float64 on some rows. If H in float32 limits it, alpha is
+  refined with products formed in float64.
+
+Cost: n^2 p flops to form H, 2 n^2 a vector and iteration, and some of that for the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.errors import ConvergenceError
+from cgscore.execution.blas import all_blas_threads
+from cgscore.execution.checkpoint import StepStore
+from cgscore.execution.executor import Executor
+from cgscore.execution.progress import Progress
+from cgscore.kernel import Array, UnitRows
+from cgscore.solvers.iterative.audit import DISAGREE, Audited, calibrate, measure, strata, uncertain
+from cgscore.solvers.iterative.block_bounds import (
+    Bounds,
+    parts,
+    random_blocks,
+    similar_blocks_and_seams,
+)
+from cgscore.solvers.iterative.conjugate_gradients import WIDTH
+from cgscore.solvers.iterative.half_matrix import Index
+from cgscore.solvers.iterative.landmarks import count as landmark_count
+from cgscore.solvers.iterative.system import System, system_of
+from cgscore.solvers.kernel_product import kernel_product
+
+EXAMPLES = 64  # audit examples, of all
+FURTHER = 24  # more of them near the top, and as many odd ones
+TARGET = 0.995  # rank correlation below which a run says so
+ALPHA, AUDIT, LOOSE = 3e-4, 3e-2, 6e-2  # relative residuals at which systems have converged
+ROUGH = 2e-3  # residual in float64 above which alpha is refined
+REFUSED = 0.25  # share of examples with bounds that disagree, above which d is not believed
+CHECKED = 256  # rows on which residuals are measured in float64
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `solve` found: alpha (n, k), d (n,), the audit, and facts about the run."""
+
+    alpha: Array
+    d: Array
+    audit: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+def bytes_kept(n: int, p: int, k: int) -> int:
+    """Memory with half of H in memory, above the rows: H, the rows in float32, and `_vectors`."""
+    return 2 * n**2 + 4 * n * p + _vectors(n, k)
+
+
+def bytes_formed(n: int, p: int, k: int) -> int:
+    """Memory when H is formed for every product."""
+    return 4 * n * p + _vectors(n, k)
+
+
+def _vectors(n: int, k: int) -> int:
+    """The preconditioner, six blocks of vectors, and the largest block of H in float64."""
+    width = min(WIDTH, k + EXAMPLES)
+    return 4 * n * (2 * landmark_count(n) + 6 * width) + 16 * n * k + 16 * (n // parts(n)) ** 2
+
+
+def solve(
+    rows: UnitRows,
+    ridge: float,
+    Y: Array,
+    own: NDArray[np.intp],
+    *,
+    storage: str,
+    seed: int,
+    target: float | None,
+    progress: Progress,
+    kept: StepStore | None = None,
+    executor: Executor | None = None,
+) -> Outcome:
+    """alpha, d and an audit.
+
+    Parameters
+    ----------
+    Y, own : arrays
+        Targets, and the column of each example's own class.
+    storage : str
+        Where H is, as `system.system_of` has it.
+    target : float or None
+        Rank correlation that the audit must show: larger blocks are taken until it does.
+    kept : StepStore or None
+        Where finished steps go, and come from in a run that goes on.
+    executor : Executor or None
+        A cluster, if the work is to be done there.
+    """
+    n = len(rows)
+    rng = np.random.default_rng(seed)
+    system, landmarks = system_of(rows, ridge, storage, rng, progress, kept, executor)
+    known = np.sort(rng.choice(n, min(EXAMPLES, n), replace=False))
+    checked = np.sort(rng.choice(n, min(CHECKED, n), replace=False))
+    mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
+    alpha, audited, missing, facts = _alpha(system, Y[:, 1:] if mirrored else Y, known, checked)
+    if mirrored:
+        alpha = np.hstack([-alpha, alpha])
+        audited = replace(audited, alpha=np.hstack([-audited.alpha, audited.alpha]))
+        missing = np.hstack([-missing, missing])
+    count = parts(n)
+    while True:
+        bounds = Bounds(system.H, rows, landmarks, kept)
+        similar, seams = similar_blocks_and_seams(rows, count)
+        flops = 2 * n * (n / count) ** 2 + sum(float(len(seam)) ** 3 for seam in seams)
+        with progress.phase("blocks", flops) as advance:
+            by_chance = bounds.of("random", random_blocks(n, count, rng), advance, executor)
+            alike = bounds.of("similar", similar, advance, executor)
+            at_cuts = bounds.of("seam", seams, advance, executor)
+        both = np.column_stack([by_chance, alike])
+        d, unseen = calibrate(both, audited, at_cuts)
+        if target is None or count <= 2:
+            break
+        report = measure(Y, own, alpha, d, audited, unseen, np.random.default_rng(seed))
+        if report["rank_correlation"] >= target:
+            break
+        count //= 2
+    stratum = strata(alpha[np.arange(n), own] ** 2 / d, d, both)
+    more = _further(system, stratum, alpha, missing, known, np.random.default_rng([seed, 1]))
+    audited = audited.joined(more)
+    unseen = np.concatenate([unseen, d[more.rows]])
+    doubtful = uncertain(both, audited, unseen)
+    if (share := doubtful.pop("share")) > REFUSED:
+        raise ConvergenceError(
+            f"Two lower bounds of diag(H^-1) differ by more than a factor of {DISAGREE:g} for "
+            f"{share:.0%} of the examples: many are nearly identical to others, and d cannot be "
+            "estimated from parts of the data. Use method='exact', or a ridge."
+        )
+    rng = np.random.default_rng(seed)
+    report = measure(Y, own, alpha, d, audited, unseen, rng, stratum, len(known))
+    report["uncertain"] = doubtful
+    report |= {"target": TARGET if target is None else target, "residual": facts.pop("residual")}
+    facts |= {
+        "storage": storage,
+        "landmarks": len(landmarks.J),
+        "blocks": count,
+        "blocks_in_float64": bounds.again,
+    }
+    return Outcome(alpha, d, report, facts)
+
+
+def _further(
+    system: System,
+    stratum: Index,
+    alpha: Array,
+    missing: Array,
+    known: Index,
+    rng: np.random.Generator,
+) -> Audited:
+    """The truth at some examples near the top and at some odd ones; `missing` is alpha's residual.
+
+    A large residual will do here, since it enters in second order.
+    """
+    free = np.ones(len(stratum), bool)
+    free[known] = False
+    chosen: list[Index] = []
+    for number in (1, 2):
+        members = np.flatnonzero(free & (stratum == number))
+        chosen.append(np.sort(rng.choice(members, min(FURTHER, len(members)), replace=False)))
+    rows = np.concatenate(chosen)
+    x, residual, _ = system.solve(_units(len(stratum), rows), np.full(len(rows), LOOSE), "further")
+    d = x[rows, np.arange(len(rows))] + np.einsum("ij,ij->j", x, residual)
+    with all_blas_threads():
+        return Audited(rows, d, alpha[rows] + x.T @ missing)
+
+
+def _units(n: int, rows: Index) -> Array:
+    """Columns ``e_i``."""
+    units = np.zeros((n, len(rows)))
+    units[rows, np.arange(len(rows))] = 1.0
+    return units
+
+
+def _alpha(
+    system: System, targets: Array, known: Index, checked: Index
+) -> tuple[Array, Audited, Array, dict[str, Any]]:
+    """Alpha of all examples, the truth at the `known` ones, alpha's residual, and facts.
+
+    Raises
+    ------
+    ConvergenceError
+        Not even products in float64 bring the residual down.
+    """
+    n, k = targets.shape
+    units = _units(n, known)
+    tolerance = np.repeat([ALPHA, AUDIT], [k, len(known)])
+    X, residual, counts = system.solve(np.hstack([targets, units]), tolerance, "solve")
+    alpha, x = X[:, :k], X[:, k:]
+    left = system.residual(alpha, targets, checked)
+    refined = 0
+    while left > ROUGH:
+        if refined == 3:
+            raise ConvergenceError(
+                f"alpha has a relative residual of {left:.1e} after {refined} refinements in "
+                "float64. The kernel matrix is too ill-conditioned; use a ridge, or method='exact'."
+            )
+        missing = targets - kernel_product(system.rows, system.ridge, alpha)
+        step, _, _ = system.solve(missing, np.full(k, 0.03), f"refine-{refined}")
+        alpha = alpha + step
+        residual[:, :k] = missing - kernel_product(system.rows, system.ridge, step)
+        left = system.residual(alpha, targets, checked)
+        refined += 1
+    # what the iteration left undone enters in second order only
+    d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual[:, k:])
+    with all_blas_threads():
+        audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
+    iterations = {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())}
+    facts = {"iterations": iterations, "refinements": refined, "residual": left}
+    return alpha, audited, residual[:, :k].copy(), facts

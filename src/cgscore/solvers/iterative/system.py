@@ -1,0 +1,121 @@
+"""``H + ridge I`` as conjugate gradients need it: products, a preconditioner, solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cgscore.execution.blas import all_blas_threads
+from cgscore.execution.checkpoint import StepStore
+from cgscore.execution.executor import Executor, Holder
+from cgscore.execution.progress import Advance, Progress
+from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.solvers.cholesky.factor import kernel_flops
+from cgscore.solvers.cholesky.inplace import Matrix
+from cgscore.solvers.iterative.conjugate_gradients import WIDTH, Apply, conjugate_gradients
+from cgscore.solvers.iterative.device import OnDevice
+from cgscore.solvers.iterative.distributed import Spread
+from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Index, Kept
+from cgscore.solvers.iterative.landmarks import Known, Preconditioner, landmarks_of
+
+LIMIT = 1000  # products after which conjugate gradients give up
+EXPECTED = 30  # iterations, for the estimate of time left
+
+
+def system_of(
+    rows: UnitRows,
+    ridge: float,
+    storage: str,
+    rng: np.random.Generator,
+    progress: Progress,
+    kept: StepStore | None = None,
+    executor: Executor | None = None,
+) -> tuple[System, Known]:
+    """The system of all rows.
+
+    H is in ``"memory"``, ``"formed"`` for every product, on a device (``"torch:cuda"``), or on the
+    workers of a ``"cluster"``, which is the executor then.
+    """
+    n, p = rows.centred.shape
+    with progress.phase("kernel", kernel_flops(n, p) / 2) as advance:
+        share = kernel_flops(n, p) / 2 / (n * (n + 1) / 2)
+        H = _matrix(rows, storage, lambda entries: advance(share * entries), executor)
+        landmarks = landmarks_of(H, rows, ridge, rng)
+    return System(rows, ridge, H, Preconditioner(H, landmarks), progress, kept), landmarks
+
+
+def _matrix(
+    rows: UnitRows, storage: str, advance: Callable[[float], None], executor: Executor | None
+) -> HalfMatrix:
+    if storage == "memory":
+        return Kept(rows, advance)
+    if storage == "formed":
+        return Formed(rows)
+    if isinstance(executor, Holder):
+        return Spread(rows, executor, advance)
+    return OnDevice(rows, storage.removeprefix("torch:"), advance)
+
+
+@dataclass(frozen=True)
+class System:
+    """``H + ridge I`` as conjugate gradients need it."""
+
+    rows: UnitRows
+    ridge: float
+    H: HalfMatrix
+    precondition: Apply
+    progress: Progress
+    kept: StepStore | None
+
+    def apply(self, V: Matrix) -> Matrix:
+        """``V (H + ridge I)`` in float32."""
+        image = self.H.product(V)
+        return image + np.float32(self.ridge) * V if self.ridge else image
+
+    def solve(
+        self, B: Array, tolerance: Array, name: str, limit: int = LIMIT
+    ) -> tuple[Array, Array, Array]:
+        """Solutions and residuals for the columns of B, `WIDTH` at a time, and iterations."""
+        n, m = B.shape
+        X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
+        with self.progress.phase("solve", EXPECTED * 2.0 * n**2 * m) as advance:
+            for start in range(0, m, WIDTH):
+                part = slice(start, min(start + WIDTH, m))
+                found = conjugate_gradients(
+                    self.apply,
+                    self.precondition,
+                    np.array(B[:, part].T, np.float32, order="F"),
+                    tolerance[part],
+                    limit,
+                    _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start)),
+                    self.kept,
+                    f"{name}-{start // WIDTH}",
+                )
+                X[:, part], residual[:, part] = found.X.T, found.residual.T
+                counts[part] = found.iterations
+        return X, residual, counts
+
+    def residual(self, alpha: Array, Y: Array, checked: Index) -> float:
+        """Largest relative residual over the classes, in float64, on some rows."""
+        total = self.ridge * alpha[checked]
+        with all_blas_threads():
+            for start in range(0, len(self.rows), 4096):
+                part = slice(start, start + 4096)
+                total += gram_block(self.rows[checked], self.rows[part]) @ alpha[part]
+        missing = Y[checked] - total
+        size = np.maximum(np.linalg.norm(Y[checked], axis=0), np.finfo(np.float64).tiny)
+        return float((np.linalg.norm(missing, axis=0) / size).max())
+
+
+def _mover(advance: Advance, total: float) -> Callable[[float], None]:
+    """Turns fractions done into steps of a phase."""
+    done = 0.0
+
+    def moved(fraction: float) -> None:
+        nonlocal done
+        advance(max(0.0, fraction * total - done))
+        done = max(done, fraction * total)
+
+    return moved

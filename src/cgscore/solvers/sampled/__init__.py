@@ -1,0 +1,1 @@
+"""Averages of alpha and d over many small problems."""

@@ -1,0 +1,130 @@
+r"""How near averaged scores come to the exact ones, measured at some examples.
+
+For a random example i, ``H x_i = e_i`` is solved with the whole of H by conjugate gradients. Then
+``d_i = x_ii`` and, for every class, ``alpha_i = x_i . y``: its exact scores, for the price of one
+right-hand side. Rank correlation is that of the examples themselves; its interval is Fisher's.
+
+Done where H fits in memory and the arithmetic is at most that of the scores themselves or `ALLOWED`
+flops, about a minute on two cores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cgscore.errors import CGScoreError
+from cgscore.execution.executor import Executor, Holder
+from cgscore.execution.machine import available_memory
+from cgscore.execution.progress import Progress
+from cgscore.solvers.cholesky.factor import kernel_flops
+from cgscore.solvers.iterative import solve as iterative
+from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore.solvers.iterative.distributed import spread_bytes
+from cgscore.solvers.iterative.system import EXPECTED, system_of
+from cgscore.solvers.sampled.averages import Averages
+from cgscore.solvers.sampled.subset import Problem
+from cgscore.valuation import margin, valuation
+
+EXAMPLES = 128
+FEWEST = 8  # examples from which anything can be said
+SOLVED = 1e-3  # relative residual at which a column has converged
+ROUGH = 1e-2  # relative residual in float64 above which the columns are not trusted
+LIMIT = 4 * EXPECTED  # products
+ALLOWED = 6e12
+
+
+def audit_flops(n: int, p: int) -> float:
+    """Arithmetic of the audit; float32 counts half."""
+    return kernel_flops(n, p) / 2 + EXPECTED * 1.0 * n**2 * EXAMPLES
+
+
+def audit(
+    problem: Problem,
+    averages: Averages,
+    flops: float,
+    *,
+    limit: int | None,
+    executor: Executor,
+    progress: Progress,
+) -> tuple[dict[str, Any] | None, str | None]:
+    """What ``meta["audit"]`` says, or why there is none; `flops` is what the scores took."""
+    n, p = problem.rows.centred.shape
+    slots = problem.slots
+    if audit_flops(n, p) > max(ALLOWED, flops):
+        return None, "it would take longer than the scores"
+    if _fits_on(executor, n, p):
+        storage = "cluster"
+    elif iterative.bytes_kept(n, p, slots.k) <= _room(n, p, limit):
+        storage = "memory"
+    else:
+        return None, "the kernel matrix does not fit in memory"
+    ordinary = np.flatnonzero(np.bincount(slots.row) == 1)
+    rng = np.random.default_rng(problem.seed)
+    known = np.sort(rng.choice(ordinary, min(EXAMPLES, len(ordinary)), replace=False))
+    if len(known) < FEWEST:
+        return None, "too few examples"
+    units = np.zeros((n, len(known)))
+    units[known, np.arange(len(known))] = 1.0
+    try:
+        system, _ = system_of(
+            problem.rows, problem.ridge, storage, rng, progress, executor=executor
+        )
+        tolerance = np.full(len(known), SOLVED)
+        x, residual, counts = system.solve(units, tolerance, "audit", limit=LIMIT)
+    except (CGScoreError, MemoryError) as error:  # the scores stand without it
+        return None, f"it failed: {error}"
+    left = system.residual(x, units, known)
+    if left > ROUGH:
+        return None, f"single precision is not enough for it (residual {left:.1e})"
+    d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual)
+    classes = np.arange(slots.k)
+    alpha = x.T @ slots.targets(np.arange(n), classes)
+    Y, mine = slots.targets(known, classes), np.searchsorted(slots.row, known)
+    own = slots.column[mine]
+    true = valuation(Y, own, alpha, d)
+    pairs = {name: (averages.mean[name][mine], getattr(true, name)) for name in ("cg", "partial")}
+    if slots.k > 1:
+        pairs["margin"] = (margin(averages.loo()[known], own), margin(true.loo, own))
+    report: dict[str, Any] = {"examples": len(known), "iterations": int(counts.max())}
+    for name, (found, exact) in pairs.items():
+        there = np.isfinite(found)
+        if there.sum() < FEWEST:
+            continue
+        found, exact = found[there], exact[there]
+        correlation = rank_correlation(found, exact)
+        key = "rank_correlation" if name == "cg" else f"rank_correlation_{name}"
+        report[key] = correlation
+        report[f"{key}_interval"] = _interval(correlation, len(found))
+        known_size = np.maximum(np.abs(exact), np.finfo(np.float64).tiny)
+        apart = np.abs(found - exact) / known_size
+        report[name] = {
+            "median_error": float(np.median(apart)),
+            "95th_percentile_error": float(np.quantile(apart, 0.95)),
+        }
+    return report, None
+
+
+def _fits_on(executor: Executor, n: int, p: int) -> bool:
+    """Whether the workers of a cluster can hold the matrix; those of one that is lost cannot."""
+    try:
+        return isinstance(executor, Holder) and (
+            spread_bytes(n, p, executor.workers()) <= executor.memory()
+        )
+    except CGScoreError:
+        return False
+
+
+def _room(n: int, p: int, limit: int | None) -> int:
+    """Bytes that the matrix may take beside the rows."""
+    free = available_memory()
+    return free if limit is None else min(free, limit - 8 * n * p)
+
+
+def _interval(correlation: float, count: int) -> list[float]:
+    """95 % interval of a rank correlation: Fisher's, with Bonett and Wright's variance."""
+    z = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
+    wide = 1.96 * math.sqrt((1 + correlation**2 / 2) / (count - 3))
+    return [math.tanh(z - wide), math.tanh(z + wide)]

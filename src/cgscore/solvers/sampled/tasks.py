@@ -1,0 +1,86 @@
+"""Many tasks, any workers, one order: results as if the tasks had been done one after the other.
+
+Finished tasks are given to a keeper as they come; those it has are not done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from typing import Protocol, TypeVar
+
+from cgscore.execution.checkpoint import StepStore
+from cgscore.execution.executor import Executor
+from cgscore.execution.progress import Progress
+from cgscore.solvers.sampled.subset import Problem, Solved
+
+
+class Task(Protocol):
+    """A part of the work that needs nothing of the others."""
+
+    @property
+    def name(self) -> str:
+        """Under which its result is kept."""
+        ...
+
+    @property
+    def flops(self) -> float:
+        """What it costs."""
+        ...
+
+
+T = TypeVar("T", bound=Task)
+
+
+def in_order(
+    tasks: Sequence[T],
+    function: Callable[[Problem, T], Solved],
+    problem: Problem,
+    executor: Executor,
+    kept: StepStore | None,
+    progress: Progress,
+) -> Generator[Solved]:
+    """Results in the order of the tasks.
+
+    Those that come early wait in memory, or on disk if they are kept there. Closing the generator
+    ends what still runs.
+    """
+    ready: dict[int, Solved | None] = {}  # None: to be loaded
+    with ExitStack() as stack:
+        advance = stack.enter_context(progress.phase("tasks", sum(task.flops for task in tasks)))
+        if kept:
+            for number, task in enumerate(tasks):
+                if kept.load(task.name) is not None:
+                    ready[number] = None
+                    advance(task.flops, before=True)
+        left = [number for number in range(len(tasks)) if number not in ready]
+        done, start, following = len(ready), time.perf_counter(), 0
+        results = executor.map(function, problem, [tasks[number] for number in left])
+        stack.callback(results.close)
+        while following < len(tasks):
+            while following in ready:
+                yield _taken(ready.pop(following), kept, tasks[following].name)
+                following += 1
+            if following == len(tasks):
+                break
+            position, solved = next(results)
+            number = left[position]
+            task = tasks[number]
+            ready[number] = solved
+            if kept:
+                kept.save(task.name, **vars(solved))
+                ready[number] = None if number != following else solved
+            done += 1
+            rate = (done - len(tasks) + len(left)) / (time.perf_counter() - start)
+            note = f"{done:,} of {len(tasks):,} tasks, {rate:.2g}/s, {executor.workers()} workers"
+            advance(task.flops, note=note)
+
+
+def _taken(solved: Solved | None, kept: StepStore | None, name: str) -> Solved:
+    if solved is not None:
+        return solved
+    found = kept.load(name) if kept else None
+    if found is None:
+        raise RuntimeError(f"{name} was kept and is gone; a fault in cgscore")
+    return Solved(**found)

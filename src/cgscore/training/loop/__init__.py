@@ -1,0 +1,1 @@
+"""The training itself: inputs, schedule, steps, records of every epoch, and how it goes on."""

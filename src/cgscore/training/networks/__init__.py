@@ -1,0 +1,1 @@
+"""Networks beyond those of `training.models`."""

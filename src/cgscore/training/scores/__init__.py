@@ -1,0 +1,1 @@
+"""Scores of examples that need training."""

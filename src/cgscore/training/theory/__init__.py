@@ -1,0 +1,1 @@
+"""The paper's theory against networks that are really trained."""

@@ -1,0 +1,165 @@
+r"""Theorem 1 of the paper, against networks that are really trained.
+
+With ``H = sum_i lambda_i v_i v_i^T``, step size eta and a wide two-layer network from a small
+random start (section 3.1):
+
+a. the loss after k steps is ``|y - u(k)| = sqrt(sum_i (1 - eta lambda_i)^2k (v_i . y)^2)``,
+b. neurons move by ``|W(k) - W(0)|_F <= sqrt(y^T H^-1 y)``,
+c. the expected loss of new examples is at most ``sqrt(y^T H^-1 y / n)``,
+
+each up to a small constant. In (c) the loss is any that is 1-Lipschitz, 0 where the output is
+right and at most 1; here ``min(|u - y|, 1)``. The theorem that the paper quotes (Arora et al.,
+2019) has ``sqrt(2 y^T H^-1 y / n)`` there.
+
+What "small" means: the start adds about ``kappa sqrt(n / 2)`` to the loss, and a neuron moves by
+``sqrt(y^T H^-1 y / m)``, which must be little beside its length ``kappa sqrt(p)``. A smaller kappa
+therefore asks for a larger width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from cgscore.errors import DataError, LabelError, OptionError, SingularKernelError
+from cgscore.kernel import ENTRY, Array, gram
+from cgscore.training.theory.two_layer import TwoLayer, two_layer, unit_inputs
+
+
+@dataclass(frozen=True)
+class TheoremCheck:
+    """What was predicted and what was measured.
+
+    Attributes
+    ----------
+    loss, predicted : (steps + 1,) arrays
+        ``|y - u(k)|`` for k = 0 ... steps, measured and by (a).
+    movement : (steps + 1,) array
+        ``|W(k) - W(0)|_F``.
+    predicted_movement : (steps + 1,) array
+        The same of a network that stays linear:
+        ``sqrt(sum_i (1 - (1 - eta lambda_i)^k)^2 (v_i . y)^2 / lambda_i)``; it tends to the bound.
+    movement_bound : float
+        ``sqrt(y^T H^-1 y)``, the bound of (b).
+    test_loss : float
+        Mean of ``min(|u - y|, 1)`` over the test examples at the end; NaN without any.
+    test_bound : float
+        ``sqrt(y^T H^-1 y / n)``, the bound of (c).
+    rate : float
+        eta.
+    """
+
+    loss: Array
+    predicted: Array
+    movement: Array
+    predicted_movement: Array
+    movement_bound: float
+    test_loss: float
+    test_bound: float
+    rate: float
+
+
+def check_theorem(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    width: int = 10_000,
+    steps: int = 1_000,
+    rate: float | None = None,
+    kappa: float = 0.2,
+    seed: int = 0,
+) -> TheoremCheck:
+    """Train a wide two-layer network, and compare it with the theorem at every step.
+
+    Parameters
+    ----------
+    X : (n, p) array
+        Inputs; every row is scaled to unit norm first.
+    y : (n,) array
+        Targets from -1 to 1.
+    X_test, y_test : arrays, optional
+        Examples of the same origin for (c).
+    width, kappa, seed
+        Of the network.
+    steps : int
+        Steps of gradient descent on all examples.
+    rate : float, optional
+        Step size; by default ``1 / lambda_1``.
+
+    Notes
+    -----
+    A step takes ``4 n m p`` flops and a few temporaries of ``8 n m`` bytes.
+    """
+    rows, target = unit_inputs(X), _targets(y, len(np.asarray(X)), "y")
+    H = gram(X)
+    eigenvalues, V = np.linalg.eigh(H)
+    if eigenvalues[0] <= ENTRY * len(H):
+        raise SingularKernelError(
+            f"The least eigenvalue of the kernel matrix is {eigenvalues[0]:.1e}; the theorem needs "
+            "a positive one. Remove inputs that repeat."
+        )
+    if steps < 1 or (rate is not None and not rate > 0):
+        raise OptionError(
+            f"steps={steps!r} and rate={rate!r} make no sense. Expected positive numbers."
+        )
+    eta = 1 / float(eigenvalues[-1]) if rate is None else rate
+    network = two_layer(rows.shape[1], width, kappa=kappa, seed=seed).double()
+    inputs, goal, W = torch.as_tensor(rows), torch.as_tensor(target), network.hidden.weight
+    start = W.detach().clone()
+    loss, movement = np.empty(steps + 1), np.empty(steps + 1)
+    for k in range(steps + 1):
+        movement[k] = float((W.detach() - start).norm())
+        loss[k] = descend(network, inputs, goal, eta if k < steps else 0.0)
+    share = V.T @ target
+    left = (1 - eta * eigenvalues) ** np.arange(steps + 1)[:, None]
+    complexity = float(share**2 @ (1 / eigenvalues))
+    return TheoremCheck(
+        loss=loss,
+        predicted=np.sqrt(left**2 @ share**2),
+        movement=movement,
+        predicted_movement=np.sqrt((1 - left) ** 2 @ (share**2 / eigenvalues)),
+        movement_bound=complexity**0.5,
+        test_loss=_test_loss(network, rows.shape[1], X_test, y_test),
+        test_bound=(complexity / len(H)) ** 0.5,
+        rate=eta,
+    )
+
+
+def descend(network: TwoLayer, X: Tensor, y: Tensor, rate: float) -> float:
+    """One step of gradient descent on ``|y - u|^2 / 2``; returns ``|y - u|`` from before it."""
+    missing = y - network(X)[:, 0]
+    (slope,) = torch.autograd.grad(missing.square().sum() / 2, network.hidden.weight)
+    with torch.no_grad():
+        network.hidden.weight -= rate * slope
+    return float(missing.detach().norm())
+
+
+def _targets(y: ArrayLike, n: int, name: str) -> Array:
+    values = np.asarray(y, np.float64)
+    if values.shape != (n,) or not (abs(values) <= 1).all():
+        raise LabelError(
+            f"{name} has the shape {values.shape}. Expected {n:,} numbers from -1 to 1."
+        )
+    return values
+
+
+def _test_loss(
+    network: TwoLayer, p: int, X_test: ArrayLike | None, y_test: ArrayLike | None
+) -> float:
+    if X_test is None or y_test is None:
+        if X_test is not y_test:
+            raise OptionError("X_test and y_test belong together: give both or neither.")
+        return float("nan")
+    rows = unit_inputs(X_test)
+    if rows.shape[1] != p:
+        raise DataError(f"X_test has {rows.shape[1]:,} columns and X {p:,}. Expected as many.")
+    target = _targets(y_test, len(rows), "y_test")
+    with torch.no_grad():
+        u = network(torch.as_tensor(rows))[:, 0].numpy()
+    return float(np.minimum(abs(u - target), 1).mean())

@@ -1,0 +1,315 @@
+"""Appendix B: wrong labels and atypical examples told apart.
+
+(a), (b) Accuracy after training on half of the examples, from each offset of the ascending order by
+CG-score, with 20 % wrong labels. (c) The partial score against the CG-score. The table counts wrong
+and right labels by the sign of the partial score and among its highest fifth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.kernel import Array, unit_rows
+from cgscore.selection.orders import select
+from cgscore_paper.cells import Cell, Work
+from cgscore_paper.datasets import SOURCES, load, missing
+from cgscore_paper.estimator import SharedDraw, draw, sample_size
+from cgscore_paper.figures import RIGHT, SCORES, WRONG, curve, panels
+from cgscore_paper.noise import wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Compared, Result, table
+from cgscore_paper.scored import estimated, shared_runs, subset_cell
+from cgscore_paper.trained import accuracy_cells, examples_cell, values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Wrong = NDArray[np.bool_]
+Counts = dict[str, int]
+
+TITLE = "Appendix B: wrong labels and atypical examples"
+
+RATE = 0.2
+_PER_CENT = f"{100 * RATE:.0f} %"
+HALF = 0.5
+SHOWN = "cifar-10"  # in the scatter, and at 1:1
+POINTS = 5_000
+QUANTILES = (5, 25, 50, 75, 95)
+
+#: Of the paper's table: positive partial score, negative, among the highest fifth.
+PAPER: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
+    "fashion-mnist": {"wrong": (11_796, 204, 10_776), "right": (3_462, 44_538, 1_224)},
+    "cifar-10": {"wrong": (7_146, 2_854, 5_619), "right": (8_331, 31_669, 4_381)},
+}
+GROUPS = ("wrong", "right")
+_COLUMNS = ("accuracy", "deviation", "wrong labels")
+SUBSETS = ("positive", "negative", "highest")
+
+
+def even_run(
+    work: Work, dataset: str, standardised: bool, rate: float, seed: int
+) -> dict[str, Any]:
+    """Partial scores of a whole dataset by one run at the ratio 1:1."""
+    images = load(work.data, dataset)
+    size = sample_size(len(images), len(images.names), 1)
+    drawn = draw(images.own, [size], np.random.default_rng([seed, 0]))
+    made = SharedDraw.make(unit_rows(images.rows(standardised)), drawn, work.progress)
+    given = wrong_labels(images.own, rate, seed)
+    return {"partial": made.score(given, size, work.progress)["partial"]}
+
+
+def even_cell(plan: Plan, dataset: str) -> Cell:
+    """The cell of `even_run`."""
+    how = SOURCES[dataset].standardised
+    told = {"dataset": dataset, "standardised": how, "rate": RATE, "seed": plan.seed}
+    return Cell("appendix_b.even_run", told, alone=True)
+
+
+def counts(partial: Array, wrong: Wrong) -> dict[str, Counts]:
+    """Wrong and right labels with a positive and a negative score, and among the highest ones.
+
+    The highest are as many as there are wrong labels.
+    """
+    positive = partial > 0
+    highest = np.zeros(len(wrong), bool)
+    highest[np.argsort(-partial, kind="stable")[: wrong.sum()]] = True
+    chosen = dict(zip(SUBSETS, (positive, ~positive, highest), strict=True))
+    return {
+        group: {name: int((mine & own).sum()) for name, own in chosen.items()}
+        for group, mine in (("wrong", wrong), ("right", ~wrong))
+    }
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """Windows, the scatter and the table of counts."""
+    absent = {name: missing(work.data, name) for name in PAPER}
+    there = [name for name in PAPER if absent[name] is None] or list(PAPER)  # or load() complains
+    work.all([cell for name in there for cell in shared_runs(plan, name)], "estimator")
+    whole, rows = {}, []
+    for name in there:
+        own = load(work.data, name).own
+        wrong = wrong_labels(own, RATE, plan.seed) != own
+        found = estimated(work, shared_runs(plan, name), rate=RATE)
+        runs = f"{plan.runs} run{'s' * (plan.runs > 1)}"
+        counted = {f"1:{SOURCES[name].ratio}, {runs}": counts(found["partial"], wrong)}
+        if name == SHOWN:
+            partial = work(even_cell(plan, name))["partial"]
+            counted["1:1, one run"] = counts(partial, wrong)
+        whole[name] = {"found": found, "wrong": wrong, "counts": counted}
+        rows += _rows(name, counted)
+    windows = _windows(work, plan, there)
+    numbers: dict[str, Any] = {
+        "windows": windows,
+        "counts": {name: whole[name]["counts"] for name in there},
+    }
+    if SHOWN in whole:
+        numbers["scatter"] = _spread(whole[SHOWN]["found"], whole[SHOWN]["wrong"])
+    text = "\n\n".join(
+        [
+            f"{_PER_CENT} of the labels are wrong. Counts by the partial score, on whole datasets; "
+            "the highest are as many as there are wrong labels:",
+            table(
+                ["", *(f"{group}, {name}" for group in GROUPS for name in SUBSETS)],
+                rows,
+            ),
+            "Accuracy after training on half of the examples, and the share of wrong labels in "
+            "that half, by where the half starts in the ascending order:",
+            _window_table(plan, windows),
+            _best(windows),
+        ]
+    )
+    return Result(
+        numbers,
+        text,
+        {
+            "": (
+                _figure(plan, windows, whole),
+                _caption(plan, there, len(whole[SHOWN]["wrong"]) if SHOWN in whole else 0),
+            )
+        },
+        [one for name in there for one in _compared(name, whole[name]["counts"])],
+        [f"{SOURCES[name].title}: {absent[name]}" for name in PAPER if name not in there],
+    )
+
+
+def _rows(name: str, counted: Mapping[str, Mapping[str, Counts]]) -> list[list[Any]]:
+    title, ratio = SOURCES[name].title, SOURCES[name].ratio
+    paper = [count for group in GROUPS for count in PAPER[name][group]]
+    ours = [
+        [f"{title}, {how}", *(found[group][one] for group in GROUPS for one in SUBSETS)]
+        for how, found in counted.items()
+    ]
+    return [[f"{title}, paper (1:{ratio})", *paper], *ours]
+
+
+def _shares(found: Mapping[str, Sequence[int]]) -> tuple[float, float, float]:
+    """Of the wrong and of the right labels those that are positive, of the wrong the highest."""
+    (up, down, top), (right_up, right_down, _) = found["wrong"], found["right"]
+    return up / (up + down), right_up / (right_up + right_down), top / (up + down)
+
+
+def _compared(name: str, counted: Mapping[str, Mapping[str, Counts]]) -> list[Compared]:
+    ours, *even = [
+        _shares({group: list(found[group].values()) for group in GROUPS})
+        for found in counted.values()
+    ]
+    cause = ""
+    if even:
+        cause = (
+            f"{SOURCES[name].title}: the paper's counts by sign are those of the ratio 1:1, not of "
+            f"1:{SOURCES[name].ratio}. One run at 1:1 (row of the table) has "
+            f"{even[0][0]:.3f} of the wrong and {even[0][1]:.3f} of the right labels positive. "
+            "With more others for each of a class, predictions lean to the others, and more "
+            "partial scores are positive."
+        )
+    what = ("positive among wrong labels", "positive among right labels", "wrong labels in the top")
+    return [
+        Compared(f"{SOURCES[name].title}, {one}", theirs, mine, cause)
+        for one, theirs, mine in zip(what, _shares(PAPER[name]), ours, strict=True)
+    ]
+
+
+def _windows(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
+    """Accuracies of every training, and shares of wrong labels, at every offset."""
+    work.all([subset_cell(plan, name, RATE) for name in there], "scores")
+    work.all([examples_cell(plan, name) for name in there], "examples")
+    cells = {
+        (name, offset): accuracy_cells(
+            plan,
+            name,
+            "cg",
+            rate=RATE,
+            order="window",
+            fraction=HALF,
+            offset=offset / 100,
+            repeats=plan.appendix_repeats,
+        )
+        for name in there
+        for offset in plan.offsets
+    }
+    work.all([cell for some in cells.values() for cell in some], "windows")
+    found: dict[str, Any] = {}
+    for name in there:
+        own = work(examples_cell(plan, name))["own"]
+        given = wrong_labels(own, RATE, plan.seed)
+        score, count = values(work, plan, name, "cg", RATE), max(1, round(HALF * len(own)))
+        kept = [
+            select(score, given, count, order="window", offset=offset / 100)
+            for offset in plan.offsets
+        ]
+        found[name] = {
+            "examples": len(own),
+            "offsets": list(plan.offsets),
+            "accuracy": [
+                [one["accuracy"] for one in work.all(cells[name, offset])]
+                for offset in plan.offsets
+            ],
+            "wrong": [float((given != own)[rows].mean()) for rows in kept],
+        }
+    return found
+
+
+def _window_table(plan: Plan, windows: Mapping[str, Any]) -> str:
+    shown = [one for one in _COLUMNS if one != "deviation" or plan.appendix_repeats > 1]
+    head = ["offset", *(f"{SOURCES[name].title}, {one}" for name in windows for one in shown)]
+    rows: list[list[Any]] = []
+    for i, offset in enumerate(plan.offsets):
+        rows.append([f"{offset} %"])
+        for found in windows.values():
+            told = {
+                "accuracy": float(np.mean(found["accuracy"][i])),
+                "deviation": float(np.std(found["accuracy"][i])),
+                "wrong labels": found["wrong"][i],
+            }
+            rows[-1] += [told[one] for one in shown]
+    return table(head, rows)
+
+
+def _best(windows: Mapping[str, Any]) -> str:
+    """Where accuracy is highest."""
+    told = []
+    for name, found in windows.items():
+        best = int(np.argmax([np.mean(one) for one in found["accuracy"]]))
+        told.append(f"{found['offsets'][best]} % for {SOURCES[name].title}")
+    return f"The highest accuracy is at {' and '.join(told)}; in the paper at 30 % for both."
+
+
+def _spread(found: Mapping[str, Array], wrong: Wrong) -> dict[str, Any]:
+    """Quantiles of both scores for right and wrong labels."""
+    return {
+        "dataset": SHOWN,
+        "quantiles": list(QUANTILES),
+        **{
+            group: {name: np.percentile(found[name][mine], QUANTILES) for name in ("partial", "cg")}
+            for group, mine in (("right", ~wrong), ("wrong", wrong))
+        },
+    }
+
+
+def _figure(plan: Plan, windows: Mapping[str, Any], whole: Mapping[str, Any]) -> Figure:
+    scatter = SHOWN in whole
+    figure, ((*upper,),) = panels(1, len(windows) + scatter, width=3.4, height=2.9)
+    for axes, letter, (name, found) in zip(upper, "ab", windows.items(), strict=False):
+        _window_panel(axes, found)
+        axes.set_title(f"({letter}) {SOURCES[name].title}")
+    if scatter:
+        _scatter(upper[-1], plan, whole[SHOWN]["found"], whole[SHOWN]["wrong"])
+        upper[-1].set_title(f"({'abc'[len(windows)]}) {SOURCES[SHOWN].title}")
+    figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
+    return figure
+
+
+def _window_panel(axes: Axes, found: Mapping[str, Any]) -> None:
+    curve(axes, found["offsets"], found["accuracy"], "cg")
+    axes.set(xlabel="window starts at (% of examples)", ylabel="test accuracy")
+    axes.yaxis.label.set_color(SCORES["cg"][1])
+    beside = axes.twinx()
+    beside.plot(found["offsets"], 100 * np.array(found["wrong"]), "s--", color=WRONG, markersize=3)
+    beside.set_ylabel("wrong labels in the window (%)", color=WRONG)
+    beside.set_ylim(bottom=-2)
+    beside.grid(visible=False)
+
+
+def _scatter(axes: Axes, plan: Plan, found: Mapping[str, Array], wrong: Wrong) -> None:
+    rows = np.random.default_rng(plan.seed).permutation(len(wrong))[:POINTS]
+    for mine, colour, label in ((~wrong, RIGHT, "right label"), (wrong, WRONG, "wrong label")):
+        chosen = rows[mine[rows]]
+        axes.plot(
+            found["partial"][chosen],
+            found["cg"][chosen],
+            ".",
+            color=colour,
+            markersize=2,
+            alpha=0.5,
+            label=label,
+            rasterized=True,
+        )
+    axes.axvline(0, color="#444444", linewidth=0.8, zorder=1)
+    axes.set_xlim(*np.percentile(found["partial"], (0.1, 99.9)))
+    axes.set_ylim(0, float(np.percentile(found["cg"], 99.9)))
+    axes.set(xlabel="partial CG-score", ylabel="CG-score")
+    axes.legend(loc="upper left", markerscale=4, handletextpad=0.2)
+
+
+def _caption(plan: Plan, there: Sequence[str], scattered: int) -> str:
+    caption = (
+        f"{'(a), (b)' if len(there) > 1 else '(a)'} Test accuracy (left axis) of a network trained "
+        f"on half of the examples, {_PER_CENT} of the labels being wrong, from each offset of the "
+        "ascending order by CG-score; trainings for each offset, of which the mean is shown: "
+        f"{plan.appendix_repeats}. Dashed (right axis): wrong labels in that half. Windows are "
+        "taken within each given class, the same share of each; the paper takes them over all "
+        f"classes together. {plan.told}"
+    )
+    if scattered:
+        caption += (
+            f" ({'abc'[len(there)]}) Partial score and CG-score on whole {SOURCES[SHOWN].title} "
+            f"({plan.runs} runs of the estimator), {min(POINTS, scattered):,} of {scattered:,} "
+            "examples, drawn at random; the axes "
+            "leave out the outermost thousandths."
+        )
+    return caption

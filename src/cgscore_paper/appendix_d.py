@@ -1,0 +1,306 @@
+"""Appendix D: seconds for each score, in one run on one machine."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cgscore.api import score
+from cgscore.errors import CGScoreWarning, ResultError
+from cgscore_paper.cells import Cell, Work
+from cgscore_paper.datasets import SOURCES, Images, load, missing
+from cgscore_paper.figures import SCORES, legend_below, panels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Result, table
+from cgscore_paper.scored import RATIOS, chosen, shared_runs
+from cgscore_paper.trained import examples_cell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from cgscore.result.scores import Scores
+
+TITLE = "Appendix D: seconds for each score"
+
+#: Name in tables, and of the colour.
+ROWS: Mapping[str, tuple[str, str]] = {
+    **{f"cg-{ratio}": (f"CG-score 1:{ratio}", "cg") for ratio in RATIOS},
+    "forgetting": ("Forgetting", "forgetting"),
+    "el2n": ("EL2N", "el2n"),
+    "tracin": ("TracIn", "tracin"),
+    "craig": ("CRAIG", "craig"),
+    "exact": ("exact CG (ours)", "exact_cg"),
+    "iterative": ("iterative CG (ours)", "iterative_cg"),
+}
+
+#: Seconds of the paper on an Nvidia A100, whole datasets.
+PAPER: Mapping[str, Mapping[str, float]] = {
+    "fashion-mnist": {
+        "cg-1": 1063,
+        "cg-2": 2610,
+        "cg-3": 4834,
+        "forgetting": 1879,
+        "el2n": 370,
+        "tracin": 1856,
+        "craig": 3023,
+    },
+    "cifar-10": {
+        "cg-1": 608,
+        "cg-2": 1497,
+        "cg-3": 2773,
+        "cg-4": 4388,
+        "forgetting": 3322,
+        "el2n": 323,
+        "tracin": 3425,
+        "craig": 5263,
+    },
+    "cifar-100": {
+        "cg-1": 37.9,
+        "cg-2": 40.3,
+        "cg-3": 49.0,
+        "cg-4": 61.1,
+        "forgetting": 6675,
+        "el2n": 662,
+        "tracin": 8400,
+        "craig": 10472,
+    },
+}
+
+KEPT = 0.3  # by CRAIG
+
+
+def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str, Any]:
+    """Seconds for each score of the examples that are trained on, one after the other.
+
+    All datasets are in one cell, so that all are timed in one go. Reading is not counted, nor is
+    the check of a sample against exact scores that `cgscore.score` adds to the paper's estimator.
+    """
+    made = Plan.named(plan, seed)
+    seconds: dict[str, dict[str, float]] = {}
+    sizes = {}
+    for dataset in datasets:
+        whole = load(work.data, dataset)
+        images = whole[chosen(made, whole.own)]
+        sizes[dataset] = {"examples": len(images), "whole": len(whole)}
+        ways = _ways(work, made, dataset, images)
+        with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(ways)) as advance:
+            seconds[dataset] = {}
+            for name, way in ways.items():
+                seconds[dataset][name] = way()
+                advance(1)
+    return {"seconds": seconds, "sizes": sizes, "cores": os.cpu_count()}
+
+
+def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
+    """What has each score made and gives the seconds; reading and imports are done before."""
+    from cgscore.training.loop.trainer import train
+    from cgscore.training.scores.together import scores_by_training
+
+    X, own = images.rows(SOURCES[dataset].standardised), images.own
+    data, preset = work(examples_cell(plan, dataset)), plan.scoring(dataset)
+
+    def by_kernel(**how: Any) -> Scores:
+        with warnings.catch_warnings():  # one run leaves some predictions out
+            warnings.simplefilter("ignore", CGScoreWarning)
+            return score(X, own, seed=plan.seed, progress=False, **how)
+
+    def by_estimator(ratio: int) -> float:
+        found = by_kernel(method="subsample", ratio=ratio, runs=1)
+        return float(found.meta["timings"]["tasks"])
+
+    def by_training(name: str) -> object:
+        return scores_by_training(
+            data["X"],
+            data["own"],
+            preset=preset,
+            names=(name,),
+            X_test=data["X_test"],
+            y_test=data["own_test"],
+            runs=1,
+            seed=plan.seed,
+            progress=False,
+            device=work.device,
+        )
+
+    def craig() -> object:
+        channels = data["X"].shape[3] if data["X"].ndim == 4 else 1
+        return train(
+            preset.build(len(images.names), channels=channels, seed=plan.seed),
+            data["X"],
+            data["own"],
+            settings=preset.settings,
+            select=preset.craig(KEPT),
+            seed=plan.seed,
+            records=False,
+            progress=False,
+            device=work.device,
+        )
+
+    ratios = [ratio for ratio in RATIOS if ratio <= SOURCES[dataset].ratio]
+    return {
+        **{f"cg-{ratio}": partial(by_estimator, ratio) for ratio in ratios},
+        **{
+            name: partial(_clocked, partial(by_training, name))
+            for name in ("forgetting", "el2n", "tracin")
+        },
+        "craig": partial(_clocked, craig),
+        "exact": partial(_clocked, partial(by_kernel, method="exact")),
+        "iterative": partial(_clocked, partial(by_kernel, method="iterative", device=work.device)),
+    }
+
+
+def _clocked(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def timed_cell(plan: Plan, datasets: Sequence[str]) -> Cell:
+    """The cell of `timed`."""
+    told = {"plan": plan.name, "datasets": list(datasets), "seed": plan.seed}
+    return Cell("appendix_d.timed", told, alone=True)
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """A table for each dataset, and bars."""
+    absent = {name: missing(work.data, name) for name in PAPER}
+    there = [name for name in PAPER if absent[name] is None] or list(PAPER)  # or load() complains
+    found = work(timed_cell(plan, there))
+    seconds, sizes = found["seconds"], found["sizes"]
+    full = {name: _full_size(work, plan, name, seconds[name], sizes[name]) for name in there}
+    numbers = {
+        "seconds": seconds,
+        "paper": {name: dict(PAPER[name]) for name in there},
+        "sizes": sizes,
+        "cores": found["cores"],
+        "full_size": full,
+    }
+    text = "\n\n".join(
+        [
+            "Seconds in one run, and how many times those of EL2N in the same column. Ours are of "
+            f"the examples that are trained on, with {found['cores']} cores and one training for "
+            "each score; the paper's are of whole datasets on an Nvidia A100. Seconds of the two "
+            "cannot be compared, only which score takes longer than which. The time of CG-scores "
+            "grows with the cube of the number of examples, that of training in proportion: the "
+            "fewer examples, the cheaper are CG-scores beside training. CRAIG is a training on "
+            f"{100 * KEPT:.0f} % of the examples; epochs between its choices: "
+            f"{plan.scoring(there[0]).reselect_every}. Of the paper's estimator the check of a "
+            "sample against exact scores, which `cgscore.score` adds, is not counted.",
+            *(_table(name, seconds[name], sizes[name]["examples"]) for name in there),
+            _whole(full, sizes),
+        ]
+    )
+    caption = (
+        "Seconds for each score in one run: ours of "
+        + ", ".join(
+            f"{sizes[name]['examples']:,} examples of {SOURCES[name].title}" for name in there
+        )
+        + f" with {found['cores']} cores, the paper's of whole datasets on an Nvidia A100. "
+        f"{plan.told}"
+    )
+    return Result(
+        numbers,
+        text,
+        {"": (_figure(seconds), caption)},
+        not_run=[f"{SOURCES[name].title}: {absent[name]}" for name in PAPER if name not in there],
+    )
+
+
+def _table(name: str, ours: Mapping[str, float], examples: int) -> str:
+    paper = PAPER[name]
+    rows = []
+    for key in ours:
+        theirs = paper.get(key)
+        rows.append(
+            [
+                ROWS[key][0],
+                _shown(ours[key]),
+                f"{ours[key] / ours['el2n']:.2f}",
+                None if theirs is None else _shown(theirs),
+                None if theirs is None else f"{theirs / paper['el2n']:.2f}",
+            ]
+        )
+    title = f"{SOURCES[name].title}, {examples:,} examples"
+    return table([title, "seconds", "/ EL2N", "paper, seconds", "paper, / EL2N"], rows)
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2f}"
+
+
+def _full_size(
+    work: Work, plan: Plan, name: str, ours: Mapping[str, float], size: Mapping[str, int]
+) -> dict[str, float]:
+    """Seconds for the whole dataset: of the estimator if it has been run, of exact scores a guess.
+
+    Exact scores take ``2 n^3 / 3`` flops, at the rate that was measured.
+    """
+    found = {}
+    if size["examples"] < size["whole"]:
+        rate = 2 * size["examples"] ** 3 / 3 / ours["exact"]
+        found["exact_estimated"] = 2 * size["whole"] ** 3 / 3 / rate
+    known = [seconds for cell in shared_runs(plan, name) if (seconds := _known(work, cell))]
+    if known:
+        found["shared_run"] = float(np.mean(known))
+    return found
+
+
+def _known(work: Work, cell: Cell) -> float | None:
+    """Seconds of a cell that was run for another item."""
+    try:
+        return work.found(cell).seconds
+    except ResultError:
+        return None
+
+
+def _whole(full: Mapping[str, Mapping[str, float]], sizes: Mapping[str, Any]) -> str:
+    told = []
+    for name, found in full.items():
+        title, n = SOURCES[name].title, sizes[name]["whole"]
+        if "shared_run" in found:
+            told.append(
+                f"{title}, all {n:,} examples: one run of the estimator whose classes share their "
+                f"others took {found['shared_run']:,.0f} seconds, for all ratios and all four "
+                "shares of wrong labels of these experiments together."
+            )
+        if "exact_estimated" in found:
+            told.append(
+                f"{title}, all {n:,} examples: exact scores would take about "
+                f"{found['exact_estimated']:,.0f} seconds, an estimate from 2 n^3 / 3 operations "
+                "at the rate measured here."
+            )
+    return "\n".join(f"- {one}" for one in told)
+
+
+def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
+    figure, ((*all_axes,),) = panels(1, len(seconds), width=4.0, height=3.6)
+    for axes, (name, ours) in zip(all_axes, seconds.items(), strict=True):
+        place = np.arange(len(ours))
+        axes.barh(
+            place - 0.2,
+            list(ours.values()),
+            0.38,
+            color=[SCORES[ROWS[key][1]][1] for key in ours],
+            label="coloured: ours",
+        )
+        theirs = [(i, PAPER[name][key]) for i, key in enumerate(ours) if key in PAPER[name]]
+        axes.barh(
+            [i + 0.2 for i, _ in theirs],
+            [one for _, one in theirs],
+            0.38,
+            color="#d0d0d0",
+            label="grey: paper, whole dataset, Nvidia A100",
+        )
+        axes.set_yticks(place, [ROWS[key][0] for key in ours])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.grid(visible=False, axis="y")
+        axes.set(xlabel="seconds", title=SOURCES[name].title)
+    legend_below(figure, all_axes[:1])
+    return figure

@@ -1,0 +1,152 @@
+"""Appendix G: the CG-score before and after labels are made wrong, and many wrong labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cgscore_paper import densities, detection
+from cgscore_paper.cells import Work
+from cgscore_paper.datasets import SOURCES, load, missing
+from cgscore_paper.figures import RIGHT, legend_below, panels
+from cgscore_paper.found_curve import auroc
+from cgscore_paper.noise import Index, wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Compared, Result, table
+from cgscore_paper.scored import estimated, shared_runs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "Appendix G: densities, and detection at high rates of wrong labels"
+
+RATE = 0.2  # of the densities
+RATES = (0.5, 0.8)  # of the curves
+
+# Of a class of CIFAR-10 with 80 % wrong labels, in the paper: examples of its own, examples of
+# other classes, and of each other class.
+_PAPER = {"right": 1_000, "wrong": 4_000, "from_each_other": 445}
+_CLASS = 5_000
+_CALLED = {
+    "right": "of its own",
+    "wrong": "of other classes",
+    "from_each_other": "of each other class",
+}
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """Densities at 0 and 20 %, detection at 50 and 80 %."""
+    why = missing(work.data, "cifar-100")
+    datasets = ["fashion-mnist", "cifar-10", *([] if why else ["cifar-100"])]
+    own = {name: load(work.data, name).own for name in datasets}
+    detection.ready(work, plan, datasets, RATES)
+    drawn, density = _densities(work, plan, own)
+    curves, found, shown = _detection(work, plan, own)
+    counts = _counts(own["cifar-10"], RATES[-1], plan.seed)
+    text = "\n\n".join(
+        [
+            f"Detection at {RATES[0]:.0%} and {RATES[1]:.0%} wrong labels; a random order has an "
+            "AUROC of 0.5 and finds the share that is wrong.",
+            detection.rows(shown),
+            f"A class of CIFAR-10 at {RATES[-1]:.0%} wrong labels:",
+            table(
+                ["examples", "paper", "fewest", "most"],
+                [[_CALLED[what], count, *counts[what]] for what, count in _PAPER.items()],
+            ),
+        ]
+    )
+    compared = [
+        Compared(
+            f"CIFAR-10, {RATES[-1]:.0%} wrong: share of a class that is {_CALLED[what]} "
+            f"({count:,} of {_CLASS:,})",
+            count / _CLASS,
+            float(np.mean(counts[what])) / counts["class"],
+            "A class is not as large as the paper's (table of counts).",
+        )
+        for what, count in _PAPER.items()
+    ]
+    return Result(
+        numbers={"densities": density, "detection": found, "counts": counts},
+        text=text,
+        figures={"": drawn, "-2": curves},
+        compared=compared,
+        not_run=[f"{SOURCES['cifar-100'].title}: {why}"] if why else [],
+    )
+
+
+def _densities(
+    work: Work, plan: Plan, own: dict[str, Index]
+) -> tuple[tuple[Figure, str], dict[str, Any]]:
+    """Whole datasets with right labels (top) and with some wrong (bottom)."""
+    figure, grid = panels(2, len(own), width=3.4)
+    numbers = {}
+    for (above, below), name in zip(grid.T, own, strict=True):
+        before = estimated(work, shared_runs(plan, name))["cg"]
+        among = densities.edges(before)
+        right = densities.density(before, among)
+        densities.steps(above, right, among, RIGHT, "right labels")
+        above.set_title(f"{SOURCES[name].title}: all {len(before):,} right", fontsize=9.5)
+        above.set_xlabel("CG-score")
+        above.set_ylabel("density")
+        after = detection.whole(work, plan, name, own[name], RATE)
+        after.draw_density(below)
+        numbers[name] = {
+            "before": {"from": among[0], "to": among[-1], "right": right},
+            "after": after.numbers["density"],
+            "auroc": auroc(after.scores["cg"], after.wrong),
+        }
+    legend_below(figure, grid[1])
+    caption = (
+        f"Density of the CG-score of whole datasets ({plan.runs} runs of the estimator) before "
+        f"(top) and after (bottom) {RATE:.0%} of the labels of every class are made wrong. "
+        f"{densities.TOLD}"
+    )
+    return (figure, caption), numbers
+
+
+def _detection(
+    work: Work, plan: Plan, own: dict[str, Index]
+) -> tuple[tuple[Figure, str], dict[str, Any], list[detection.Noisy]]:
+    """A row of panels for each rate: of each dataset the whole, and what is trained on."""
+    figure, grid = panels(len(RATES), 2 * len(own), width=2.9, height=2.5)
+    numbers: dict[str, Any] = {}
+    shown: list[detection.Noisy] = []
+    for line, rate in zip(grid, RATES, strict=True):
+        told = numbers[f"{rate:.0%}"] = {}
+        for pair, name in zip(line.reshape(-1, 2), own, strict=True):
+            both = {
+                "whole": detection.whole(work, plan, name, own[name], rate),
+                "trained_on": detection.trained_on(work, plan, name, rate),
+            }
+            for axes, one in zip(pair, both.values(), strict=True):
+                one.draw_found(axes)
+            told[name] = {part: one.curves for part, one in both.items()}
+            shown += both.values()
+    legend_below(figure, grid.ravel())
+    caption = (
+        "Wrong labels found when the highest scores are examined first, with "
+        f"{RATES[0]:.0%} (top) and {RATES[1]:.0%} (bottom) wrong. Of each dataset first the whole "
+        f"({plan.runs} runs of the estimator), then the examples that networks are trained on, "
+        f"scored among themselves. {detection.TOLD} {plan.told}"
+    )
+    return (figure, caption), numbers, shown
+
+
+def _counts(own: Index, rate: float, seed: int) -> dict[str, Any]:
+    """Fewest and most examples of a given label: right, wrong, and from each other class."""
+    k = int(own.max()) + 1
+    given = wrong_labels(own, rate, seed)
+    made = np.zeros((k, k), int)
+    np.add.at(made, (given, own), 1)
+    other = made[~np.eye(k, dtype=bool)].reshape(k, k - 1)
+
+    def span(values: Any) -> list[int]:
+        return [int(values.min()), int(values.max())]
+
+    return {
+        "class": len(own) // k,
+        "right": span(made.diagonal()),
+        "wrong": span(other.sum(axis=1)),
+        "from_each_other": span(other),
+    }

@@ -1,0 +1,164 @@
+"""Wrong labels found by examining the highest scores first (figure 3, appendix G)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.kernel import Array
+from cgscore_paper.cells import Work
+from cgscore_paper.datasets import SOURCES
+from cgscore_paper.densities import density, edges, steps
+from cgscore_paper.figures import RIGHT, SCORES, WRONG, legend_below, panels
+from cgscore_paper.found_curve import EXAMINED, auroc, found, found_at_count
+from cgscore_paper.noise import Index, wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import table
+from cgscore_paper.scored import estimated, shared_runs, subset_cell
+from cgscore_paper.trained import examples_cell, scoring_cells, values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Scores of whole datasets, and of the examples that are trained on.
+WHOLE = ("cg", "partial")
+TRAINED = (*WHOLE, "forgetting", "el2n")
+
+#: What a caption says of the curves.
+TOLD = (
+    "The oracle examines wrong labels first; a random order finds as large a share of them as it "
+    "examines. Ties count as in a random order. Forgetting is the paper's: what is never right is "
+    "never forgotten, and after few epochs many wrong labels never were."
+)
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """Examples of which some labels are wrong, and their scores.
+
+    Attributes
+    ----------
+    title : str
+        Of a panel: dataset, how many examples, which share is wrong.
+    wrong : (n,) array of bool
+        Labels that are wrong.
+    scores : dict
+        (n,) arrays by the names of `figures.SCORES`, harder being higher.
+    """
+
+    title: str
+    wrong: NDArray[np.bool_]
+    scores: dict[str, Array]
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All that is drawn or tabulated: curves, areas under ROC curves, densities of CG."""
+        among = edges(self.scores["cg"])
+        return {
+            **self.curves,
+            "density": {
+                "from": among[0],
+                "to": among[-1],
+                "right": density(self.scores["cg"][~self.wrong], among),
+                "wrong": density(self.scores["cg"][self.wrong], among),
+            },
+        }
+
+    @property
+    def curves(self) -> dict[str, Any]:
+        """The same without densities."""
+        return {
+            "examples": len(self.wrong),
+            "wrong": int(self.wrong.sum()),
+            "scores": {
+                by: {
+                    "auroc": auroc(score, self.wrong),
+                    "found_among_as_many": found_at_count(score, self.wrong),
+                    # four digits are finer than what is drawn
+                    "found": np.round(found(score, self.wrong), 4),
+                }
+                for by, score in self.scores.items()
+            },
+        }
+
+    def draw_density(self, axes: Axes) -> None:
+        """Densities of CG for right and wrong labels, each of area 1 before clipping."""
+        cg = self.scores["cg"]
+        among = edges(cg)
+        for mine, colour, label in ((~self.wrong, RIGHT, "right"), (self.wrong, WRONG, "wrong")):
+            steps(axes, density(cg[mine], among), among, colour, f"{label} labels")
+        axes.set_title(self.title)
+        axes.set_xlabel("CG-score")
+        axes.set_ylabel("density")
+
+    def draw_found(self, axes: Axes) -> None:
+        """The curve of every score, between the oracle and a random order."""
+        lines = {"oracle": self.wrong.astype(float), "random": np.zeros(len(self.wrong))}
+        styles = {"oracle": "--", "random": ":", "partial": "-."}
+        for by, score in (lines | self.scores).items():
+            label, colour = SCORES[by]
+            y = 100 * found(score, self.wrong)
+            axes.plot(100 * EXAMINED, y, styles.get(by, "-"), color=colour, label=label)
+        axes.set_title(self.title)
+        axes.set_xlabel("examined (% of examples)")
+        axes.set_ylabel("wrong labels found (%)")
+
+
+def ready(work: Work, plan: Plan, datasets: Sequence[str], rates: Sequence[float]) -> None:
+    """Have all cells of `whole` and `trained_on`: what uses all cores first, then trainings."""
+    cells = [cell for name in datasets for cell in shared_runs(plan, name)]
+    cells += [subset_cell(plan, name, rate) for name in datasets for rate in rates]
+    cells += [examples_cell(plan, name) for name in datasets]
+    work.all(cells, "scores without training")
+    trainings = [scoring_cells(plan, name, rate) for name in datasets for rate in rates]
+    work.all([cell for cells in trainings for cell in cells], "trainings for scores")
+
+
+def whole(work: Work, plan: Plan, dataset: str, own: Index, rate: float) -> Noisy:
+    """All examples of a dataset, whose right labels are `own`, scored without training."""
+    scores = estimated(work, shared_runs(plan, dataset), rate)
+    return _noisy(plan, dataset, own, rate, {by: scores[by] for by in WHOLE})
+
+
+def trained_on(
+    work: Work, plan: Plan, dataset: str, rate: float, names: Sequence[str] = TRAINED
+) -> Noisy:
+    """The examples that are trained on, with scores by training beside ours."""
+    own = work(examples_cell(plan, dataset))["own"]
+    scores = {by: values(work, plan, dataset, by, rate) for by in names}
+    return _noisy(plan, dataset, own, rate, scores)
+
+
+def _noisy(plan: Plan, dataset: str, own: Index, rate: float, scores: dict[str, Array]) -> Noisy:
+    title = f"{SOURCES[dataset].title}: {rate:.0%} of {len(own):,} wrong"
+    return Noisy(title, wrong_labels(own, rate, plan.seed) != own, scores)
+
+
+def rows(shown: Iterable[Noisy]) -> str:
+    """A table of what each score finds."""
+    lines = [
+        [one.title, SCORES[by][0], auroc(score, one.wrong), found_at_count(score, one.wrong)]
+        for one in shown
+        for by, score in one.scores.items()
+    ]
+    return table(["", "score", "AUROC", "found among as many as are wrong"], lines)
+
+
+def draw_all(shown: Sequence[Noisy]) -> tuple[Figure, str]:
+    """A panel of curves for each, and what a caption says of them."""
+    figure, axes = panels(1, len(shown))
+    for panel, one in zip(axes[0], shown, strict=True):
+        one.draw_found(panel)
+    legend_below(figure, axes[0])
+    told = (
+        "Wrong labels found when the highest scores are examined first; all scores are of the same "
+        f"examples and labels. {TOLD}"
+    )
+    if not any(one.title.startswith(SOURCES["cifar-100"].title) for one in shown):
+        told += " CIFAR-10 stands where the paper shows CIFAR-100."
+    return figure, told

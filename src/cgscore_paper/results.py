@@ -1,0 +1,165 @@
+"""What an item of the paper gives, and how it is written: JSON, figures, Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cgscore import __version__
+from cgscore.execution.files import replace_file
+from cgscore_paper.figures import save
+from cgscore_paper.plans import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Beyond this a difference from the paper needs a cause.
+APART = 0.03
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A number of the paper and ours: correlations, shares and accuracies, from -1 to 1.
+
+    `cause` says in a sentence why they are apart, and which run shows it.
+    """
+
+    what: str
+    paper: float
+    ours: float
+    cause: str = ""
+
+    @property
+    def apart(self) -> bool:
+        """Whether a cause is due."""
+        return abs(self.ours - self.paper) > APART
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an item gives.
+
+    Attributes
+    ----------
+    numbers : mapping
+        All that the figures and tables show, as JSON can write it.
+    text : str
+        Markdown: captions and tables, without a heading and without the figures.
+    figures : mapping
+        Suffix of the file name -> (figure, caption); the suffix of the first is empty.
+    compared : sequence of Compared
+        The paper's numbers and ours.
+    not_run : sequence of str
+        What was left out, and why.
+    """
+
+    numbers: Mapping[str, Any]
+    text: str
+    figures: Mapping[str, tuple[Figure, str]] = field(default_factory=dict)
+    compared: Sequence[Compared] = ()
+    not_run: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """An item that was done: its name, its heading, its result and the seconds of its cells."""
+
+    name: str
+    title: str
+    result: Result
+    seconds: float
+
+    def fragment(self, folder: str = "", level: int = 2) -> str:
+        """Markdown with links to figures in `folder`."""
+        parts = [f"{'#' * level} {self.title}", self.result.text.strip()]
+        for suffix, (_, caption) in self.result.figures.items():
+            parts.append(f"![{self.title}]({folder}{self.name}{suffix}.png)\n\n*{caption}*")
+        if self.result.compared:
+            parts.append(_comparison(self.result.compared))
+        parts += [f"Not run: {one}." for one in self.result.not_run]
+        parts.append(f"Seconds of work: {self.seconds:,.0f}. `cgscore paper {self.name}`")
+        return "\n\n".join(parts) + "\n"
+
+    def write(self, folder: Path, plan: Plan) -> list[Path]:
+        """NAME.json, NAME.md, and the figures; what was written."""
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for suffix, (figure, _) in self.result.figures.items():
+            written += save(figure, folder / f"{self.name}{suffix}")
+        document = {
+            "name": self.name,
+            "title": self.title,
+            "preset": plan.name,
+            "seed": plan.seed,
+            "version": __version__,
+            "seconds": round(self.seconds, 1),
+            "settings": settings(plan),
+            "numbers": rounded(self.result.numbers),
+            "compared": [
+                {"what": one.what, "paper": one.paper, "ours": rounded(one.ours)}
+                | ({"cause": one.cause} if one.cause else {})
+                for one in self.result.compared
+            ],
+            "not_run": list(self.result.not_run),
+        }
+        for name, text in (
+            (f"{self.name}.json", json.dumps(document, indent=1) + "\n"),
+            (f"{self.name}.md", self.fragment()),
+        ):
+            replace_file(folder / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
+            written.append(folder / name)
+        return written
+
+
+def settings(plan: Plan) -> dict[str, Any]:
+    """A plan and its trainings as JSON can write it."""
+    from dataclasses import asdict
+
+    told: dict[str, Any] = asdict(plan)
+    for dataset in ("fashion-mnist", "cifar-10"):
+        told[dataset] = {
+            "scoring": asdict(plan.scoring(dataset)),
+            "pruning": asdict(plan.pruning(dataset)),
+        }
+    return told
+
+
+def rounded(value: Any) -> Any:
+    """Numbers to six digits, so that files stay small; numpy's become Python's."""
+    if isinstance(value, Mapping):
+        return {str(key): rounded(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(one) for one in value]
+    if hasattr(value, "tolist"):
+        return rounded(value.tolist())
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table of Markdown; numbers with three digits behind the point, whole ones with commas."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(_shown(cell) for cell in line) + " |" for line in lines)
+
+
+def _shown(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return f"{cell:,}"
+
+
+def _comparison(compared: Sequence[Compared]) -> str:
+    rows = [
+        [one.what, one.paper, float(one.ours), f"{one.ours - one.paper:+.3f}"] for one in compared
+    ]
+    causes = list(dict.fromkeys(one.cause for one in compared if one.cause and one.apart))
+    told = "\n".join(f"- {cause}" for cause in causes)
+    return table(["", "paper", "ours", "difference"], rows) + (
+        f"\n\nDifferences beyond {APART}:\n\n{told}" if told else ""
+    )

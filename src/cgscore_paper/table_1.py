@@ -1,0 +1,305 @@
+"""Table 1: rank correlations of CG and CG' with scores that need training (section 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from cgscore.kernel import Array, unit_rows
+from cgscore.training.scores.forgetting import forgetting
+from cgscore_paper import appendix_j, detection
+from cgscore_paper.cells import Cell, Work
+from cgscore_paper.datasets import SOURCES, c_scores, load, missing
+from cgscore_paper.estimator import SharedDraw, draw, sample_size
+from cgscore_paper.figures import SCORES, panels
+from cgscore_paper.plans import Plan
+from cgscore_paper.results import Compared, Result, table
+from cgscore_paper.scored import estimated, shared_runs, subset_cell
+from cgscore_paper.trained import along_cell, values
+
+TITLE = "Table 1: rank correlations with scores that need training"
+
+OURS = ("cg", "cg_prime")
+OTHERS = ("c_score", "forgetting", "el2n")
+DEPENDS = ("cg", "partial", "cg_prime")
+SOME, MANY = 10_000, 10  # examples and runs of `scalings`
+RATIOS = SOURCES["cifar-10"].ratios
+
+PAPER = {
+    "cifar-10": {
+        "cg": {"c_score": 0.557, "forgetting": 0.432, "el2n": 0.365},
+        "cg_prime": {"c_score": 0.115, "forgetting": 0.110, "el2n": 0.136},
+    },
+    "cifar-100": {
+        "cg": {"c_score": 0.529, "forgetting": 0.289, "el2n": 0.356},
+        "cg_prime": {"c_score": 0.243, "forgetting": 0.090, "el2n": 0.177},
+    },
+}
+
+_COLOURS = ("#0072b2", "#d55e00")  # of the numbers of runs
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """Correlations on the whole of CIFAR-10 and CIFAR-100 and on the examples trained on."""
+    not_run, datasets = [], []
+    for name in PAPER:
+        why = missing(work.data, name)
+        if why and name != "cifar-10":
+            not_run.append(f"{SOURCES[name].title}: {why}")
+        else:
+            datasets.append(name)
+    detection.ready(work, plan, datasets, (0.0,))
+    numbers: dict[str, Any] = {}
+    compared, lines = [], []
+    depends: dict[str, Any] = {}
+    scaled: dict[str, Any] = {}
+    for name in datasets:
+        own, title = load(work.data, name).own, SOURCES[name].title
+        known = c_scores(work.data, name, own)
+        if known is None:
+            file = SOURCES[name].c_scores
+            not_run.append(f"{title}, C-score: there is no {file} in cscores/ of the data")
+        else:
+            depends[name] = _depends(work, plan, name, 1 - known)
+            scaled[name] = dict(work(scalings_cell(plan, name)).value)
+        numbers[name] = found = {
+            "whole": _whole(work, plan, name, None if known is None else 1 - known),
+            "trained_on": _trained_on(work, plan, name, known is not None),
+        }
+        lines += [
+            [f"{title}, paper", None, *_line(PAPER[name])],
+            *(
+                [f"{title}, {what}", found[part]["examples"], *_line(found[part])]
+                for part, what in (("whole", "whole"), ("trained_on", "trained on"))
+            ),
+        ]
+        compared += _compared(plan, name, found)
+    ridged = dict(work(appendix_j.ridges_cell(plan)).value) if scaled else {}
+    numbers |= {"what_it_depends_on": depends, "scalings": scaled, "ridges": ridged}
+    head = [f"{SCORES[ours][0]}, {SCORES[by][0]}" for ours in OURS for by in OTHERS]
+    text = "\n\n".join(
+        [
+            "Spearman's rank correlation, with the sign as it comes. 1 - C-score, forgetting and "
+            "EL2N are high for examples that are hard to learn. So is the CG-score; the CG'-score "
+            "is high for examples that are learned fast, and the paper does not say which sign its "
+            "numbers for it have.",
+            table(["", "examples", *head], lines),
+            "What it depends on: rank correlation with 1 - C-score on all examples, by how many "
+            "others the estimator draws for each of a class and how many runs it averages over.",
+            table(
+                ["", "score", *(f"1:{ratio}" for ratio in RATIOS)],
+                [
+                    [f"{SOURCES[name].title}, {way}", SCORES[by][0], *at]
+                    for name, ways in depends.items()
+                    for way, found in ways.items()
+                    for by, at in found.items()
+                ],
+            ),
+            *(_scaling_table(name, found) for name, found in scaled.items()),
+            *([_ridge_table(ridged)] if scaled else []),
+        ]
+    )
+    return Result(numbers, text, {"": _figure(plan, numbers)}, compared, not_run)
+
+
+def _scaling_table(name: str, found: dict[str, Any]) -> str:
+    rows = [[way, *(one[by] for by in DEPENDS)] for way, one in found["ways"].items()]
+    return (
+        f"The same for {found['examples']:,} examples of {SOURCES[name].title}, scored among "
+        f"themselves at 1:{found['ratio']}, by what is done to pixels before rows get unit "
+        "norm:\n\n"
+    ) + table(["", *(SCORES[by][0] for by in DEPENDS)], rows)
+
+
+def _ridge_table(found: dict[str, Any]) -> str:
+    rows = [[f"ridge {ridge}", *at["c_score"]] for ridge, at in found["ridges"].items()]
+    return (
+        f"CG-score and 1 - C-score of {found['examples']:,} images (those of appendix A), one run, "
+        "with a ridge on the diagonal of the kernel matrix, which the paper does not have:\n\n"
+    ) + table(["", *(f"1:{ratio}" for ratio in RATIOS)], rows)
+
+
+def _spearman(a: Array, b: Array) -> float:
+    return float(spearmanr(a, b).statistic)
+
+
+def _whole(work: Work, plan: Plan, name: str, hard: Array | None) -> dict[str, Any]:
+    """All examples, with 1 - C-score where it is known."""
+    scores = estimated(work, shared_runs(plan, name))
+    found: dict[str, Any] = {"examples": len(scores["cg"])}
+    for ours in OURS:
+        found[ours] = {} if hard is None else {"c_score": _spearman(scores[ours], hard)}
+    return found
+
+
+def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str, Any]:
+    """The examples that are trained on, with every other score."""
+    scores = work(subset_cell(plan, name))
+    others = {by: values(work, plan, name, by) for by in OTHERS if published or by != "c_score"}
+    along = work(along_cell(plan, name))
+    found: dict[str, Any] = {
+        "examples": len(scores["cg"]),
+        "cg_and_forgetting_of_one_training": {
+            counted: _spearman(scores["cg"], forgetting(along["correct"], never_learned=counted))
+            for counted in ("zero", "last")
+        },
+    }
+    for ours in OURS:
+        found[ours] = {by: _spearman(scores[ours], other) for by, other in others.items()}
+    return found
+
+
+def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
+    """Correlations of all examples with 1 - C-score, by ratio and number of runs."""
+    cells = shared_runs(plan, name)
+    ways: dict[str, list[Cell]] = {f"{plan.runs} runs": cells, "1 run": cells[:1]}
+    found: dict[str, Any] = {}
+    for way, runs in ways.items():
+        at = [estimated(work, runs, ratio=ratio) for ratio in RATIOS]
+        found[way] = {by: [_spearman(one[by], hard) for one in at] for by in DEPENDS}
+    return found
+
+
+def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
+    """Correlations of some examples with 1 - C-score, by how pixels are scaled and by runs.
+
+    Every example has the paper's ratio of others, and rows get unit norm after all of this.
+    """
+    images = load(work.data, dataset)
+    rng, k = np.random.default_rng([seed, 3]), len(images.names)
+    count = min(SOME // k, int(np.bincount(images.own).min()))
+    some = [rng.choice(np.flatnonzero(images.own == c), count, replace=False) for c in range(k)]
+    rows = np.sort(np.concatenate(some))
+    known = c_scores(work.data, dataset, images.own)
+    if known is None:
+        return {}
+    hard, own = 1 - known[rows], images.own[rows]
+    pixels, raw = images.rows(False), images[rows].rows(False).astype(np.float64)
+    ways = {
+        "pixels as they are": (raw, MANY),
+        "channels standardised": (images.rows(True)[rows], MANY),
+        "mean image taken off": (raw - pixels.mean(axis=0), 1),
+        "own mean taken off": (raw - raw.mean(axis=1, keepdims=True), 1),
+    }
+    size = sample_size(len(rows), k, SOURCES[dataset].ratio)
+    found: dict[str, Any] = {"examples": len(rows), "ratio": SOURCES[dataset].ratio, "ways": {}}
+    for way, (X, runs) in ways.items():
+        unit, total = unit_rows(X), dict.fromkeys(DEPENDS, np.zeros(len(rows)))
+        for run in range(runs):
+            drawn = draw(own, [size], np.random.default_rng([seed, run]))
+            terms = SharedDraw.make(unit, drawn, work.progress).score(own, size, work.progress)
+            terms["cg"] = terms["first_term"] + terms["partial"] + terms["third_term"]
+            total = {by: total[by] + terms[by] for by in DEPENDS}
+            if run + 1 in (1, MANY):
+                found["ways"][f"{way}, {run + 1} run{'s' * (run > 0)}"] = {
+                    by: _spearman(total[by], hard) for by in DEPENDS
+                }
+    return found
+
+
+def scalings_cell(plan: Plan, dataset: str) -> Cell:
+    """The cell of `scalings`."""
+    return Cell("table_1.scalings", {"dataset": dataset, "seed": plan.seed}, alone=True)
+
+
+def _line(found: dict[str, Any]) -> list[float | None]:
+    return [found[ours].get(by) for ours in OURS for by in OTHERS]
+
+
+def _compared(plan: Plan, name: str, found: dict[str, Any]) -> list[Compared]:
+    """The paper's numbers: with 1 - C-score on all examples, with the others where we train."""
+    compared = []
+    for ours in OURS:
+        for by in OTHERS:
+            part = found["whole" if by == "c_score" else "trained_on"]
+            if by not in part[ours]:
+                continue
+            what = f"{SOURCES[name].title}: {SCORES[ours][0]} and {SCORES[by][0]}"
+            cause = _cause(ours, by, plan, found["trained_on"])
+            compared.append(Compared(what, PAPER[name][ours][by], part[ours][by], cause))
+    return compared
+
+
+def _cause(ours: str, by: str, plan: Plan, part: dict[str, Any]) -> str:
+    """Why a number may be apart."""
+    if ours == "cg_prime":
+        return (
+            "CG' is high for what is learned fast, so that a negative sign is expected against "
+            "scores that are high for what is hard; the paper prints none. Its size depends on the "
+            "ratio and on how pixels are scaled: the table of what it depends on."
+        )
+    if by == "c_score":
+        return (
+            "Neither how pixels are scaled nor the number of runs or others makes up for it (the "
+            "tables of what it depends on). A small ridge on the kernel matrix goes the right way, "
+            "as it does in appendix J: last table."
+        )
+    cause = f"{SCORES[by][0]} is of our own trainings. {plan.told}"
+    if by == "forgetting":
+        one = part["cg_and_forgetting_of_one_training"]
+        cause += (
+            " What is never right counts as never forgotten, which few epochs make frequent: in "
+            f"one training CG and forgetting have a correlation of {one['zero']:.3f}, and of "
+            f"{one['last']:.3f} if what is never right counts as forgotten most."
+        )
+    return cause[0].upper() + cause[1:]
+
+
+def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
+    """Dots of ours beside the paper's; and the correlation with 1 - C-score by ratio."""
+    datasets = [name for name in PAPER if name in numbers]
+    depends = numbers["what_it_depends_on"]
+    figure, grid = panels(1, len(datasets) + len(depends), width=4.4, height=3.1)
+    pairs = [(ours, by) for ours in OURS for by in OTHERS]
+    for axes, name in zip(grid[0], datasets, strict=False):
+        found = numbers[name]
+        axes.axhline(0, color="#777777", linewidth=0.8)
+        for shift, marker, colour, label, part in (
+            (-0.2, "D", "#000000", "paper", PAPER[name]),
+            (0.0, "o", "#0072b2", f"all {found['whole']['examples']:,}", found["whole"]),
+            (
+                0.2,
+                "s",
+                "#d55e00",
+                f"{found['trained_on']['examples']:,} trained on",
+                found["trained_on"],
+            ),
+        ):
+            at = {x: part[ours][by] for x, (ours, by) in enumerate(pairs) if by in part[ours]}
+            x = [place + shift for place in at]
+            axes.plot(x, list(at.values()), marker, color=colour, markersize=5, label=label)
+        names = [SCORES[by][0] for _, by in pairs]
+        axes.set_xticks(range(len(pairs)), names, rotation=30, ha="right")
+        axes.axvline(len(OTHERS) - 0.5, color="#777777", linewidth=0.8)
+        for place, ours in zip((0.25, 0.75), OURS, strict=True):
+            axes.text(
+                place,
+                1.02,
+                SCORES[ours][0],
+                transform=axes.transAxes,
+                ha="center",
+                fontsize=9,
+            )
+        axes.set_ylabel(f"rank correlation, {SOURCES[name].title}")
+        axes.set_ylim(-0.75, 0.75)
+        axes.legend(loc="lower left")
+    for axes, (name, ways) in zip(grid[0, len(datasets) :], depends.items(), strict=True):
+        for (way, of), colour in zip(ways.items(), _COLOURS, strict=True):
+            for by, style in (("cg", "o-"), ("partial", "s:")):
+                label = f"{SCORES[by][0]}, {way}"
+                axes.plot(RATIOS, of[by], style, color=colour, markersize=4, label=label)
+        axes.axhline(
+            PAPER[name]["cg"]["c_score"], color="#000000", linestyle="--", label="paper, 1:4"
+        )
+        axes.set_xticks(RATIOS, [f"1:{ratio}" for ratio in RATIOS])
+        axes.set_xlabel("of a class : others drawn")
+        axes.set_ylabel(f"correlation with 1 - C-score, {SOURCES[name].title}")
+        axes.legend(loc="best")
+    caption = (
+        "Rank correlations as in the table: the paper's, those of all examples (with published "
+        "C-scores), and those of the examples that networks are trained on. Last: the correlation "
+        f"with 1 - C-score on all examples by how many others are drawn. {plan.told}"
+    )
+    return figure, caption
