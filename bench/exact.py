@@ -49,9 +49,9 @@ def kernel(X: Any) -> Any:
 def by_inverse(X: Any, y: Any) -> Any:
     """CG of every example from numpy's general inverse."""
     inverse = np.linalg.inv(kernel(X))
-    classes, own = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(y, return_inverse=True)
     alpha, d = inverse @ np.where(y[:, None] == classes, 1.0, -1.0), np.diag(inverse)
-    return alpha[np.arange(len(y)), own] ** 2 / d
+    return alpha[np.arange(len(y)), codes] ** 2 / d
 
 
 def by_recipe(X: Any, y: Any) -> Any:

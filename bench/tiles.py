@@ -63,19 +63,19 @@ def measure(n: int, limit: str | None) -> None:
 
 def differences(scores: cgscore.Scores, X: Any, y: Any, inverse: Any) -> dict[str, float]:
     """Largest difference to the dense solution, relative to a column's largest value."""
-    classes, own = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(y, return_inverse=True)
     Y = np.where(y[:, None] == classes, 1.0, -1.0)
     alpha, d = inverse @ Y, np.diag(inverse).copy()
-    mine, everyone = alpha[np.arange(len(y)), own], np.arange(len(y))
+    mine, everyone = alpha[np.arange(len(y)), codes], np.arange(len(y))
     loo = Y - alpha / d[:, None]
     others = loo.copy()
-    others[everyone, own] = -np.inf
+    others[everyone, codes] = -np.inf
     dense = {
         "d": (scores.d, d),
         "alpha": (scores.alpha, mine),
         "cg": (scores.table["cg"], mine**2 / d),
         "partial": (scores.table["partial"], 2 * (mine - d)),
-        "margin": (scores.table["margin"], loo[everyone, own] - others.max(axis=1)),
+        "margin": (scores.table["margin"], loo[everyone, codes] - others.max(axis=1)),
     }
     return {
         name: float(np.abs(np.asarray(a) - b).max() / np.abs(b).max())

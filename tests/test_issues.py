@@ -92,13 +92,13 @@ def test_classes_that_overlap_are_not_taken_for_noise(monkeypatch: pytest.Monkey
 
 def test_posteriors_against_a_plain_loop() -> None:
     rng = np.random.default_rng(0)
-    F, own = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
+    F, codes = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
     T = rng.dirichlet(np.ones(3), 3)
-    found = issues.judge(F, own, issues.Noise(T, Calibration(2.5), 10))
+    found = issues.judge(F, codes, issues.Noise(T, Calibration(2.5), 10))
     for i in range(40):
         q = np.exp(2.5 * F[i]) / np.exp(2.5 * F[i]).sum()
-        posterior = q * T[:, own[i]] / (q @ T[:, own[i]])
-        assert found.right[i] == pytest.approx(posterior[own[i]])
+        posterior = q * T[:, codes[i]] / (q @ T[:, codes[i]])
+        assert found.right[i] == pytest.approx(posterior[codes[i]])
         order = np.argsort(-posterior)
         assert (found.best[i], found.second[i]) == (order[0], order[1])
         assert found.sure[i] == pytest.approx(posterior.max())
@@ -330,7 +330,7 @@ def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
     y[7] = 1
     X[9] = X[8]  # a copy
     s = cgscore.score(X, y, ridge=ridge)
-    told = neighbours(s.data(), s.own(), [7], [0], ridge=ridge, progress=Silent())
+    told = neighbours(s.data(), s.codes(), [7], [0], ridge=ridge, progress=Silent())
     assert told["side"].tolist() == ["given"] * 3 + ["suggested"] * 3
     rows = np.delete(np.arange(120), 9) if ridge == 0 else np.arange(120)
     inverse = np.linalg.inv(cgscore.gram(X[rows]) + ridge * np.eye(len(rows)))

@@ -98,18 +98,18 @@ def test_the_document(digits: Any) -> None:
     assert len(first["given"]) == len(first["suggested"]) == 3
     assert {str(row["at"]) for row in found["suspects"]} <= set(found["pictures"])
     assert sum(count for _, _, count in found["pairs"]) == marked
-    own, cg = scores.own(), scores.table["cg"].to_numpy()
+    codes, cg = scores.codes(), scores.table["cg"].to_numpy()
     for c, one in enumerate(found["classes"]):
-        finite = cg[(own == c) & np.isfinite(cg)]
-        assert one["examples"] == (own == c).sum()
+        finite = cg[(codes == c) & np.isfinite(cg)]
+        assert one["examples"] == (codes == c).sum()
         assert one["mean"] == pytest.approx(finite.mean(), rel=1e-5)  # six digits are kept
         assert one["deviation"] == pytest.approx(finite.std(), rel=1e-5)
     assert np.sum(found["histogram"]["counts"]) + found["histogram"]["left_out"] == len(scores)
     three = found["extremes"][3]
-    assert three["hardest"][0] == np.flatnonzero(own == 3)[np.argmax(cg[own == 3])]
+    assert three["hardest"][0] == np.flatnonzero(codes == 3)[np.argmax(cg[codes == 3])]
     removed = np.array(found["pruning"]["low-first"])
     half = found["pruning"]["fractions"].index(50)
-    assert removed[:, half] @ np.bincount(own) == pytest.approx(len(scores) / 2, abs=1)
+    assert removed[:, half] @ np.bincount(codes) == pytest.approx(len(scores) / 2, abs=1)
     assert found["repeats"] | {"rows": []} == {"count": 1, "conflicts": 1, "rows": []}
 
 
@@ -327,15 +327,15 @@ def test_texts_are_shown(browser: Browser, tmp_path: Path) -> None:
 def test_sixty_thousand_examples(browser: Browser, tmp_path: Path) -> None:
     n, k = 60_000, 10
     rng = np.random.default_rng(2)
-    own = rng.integers(0, k, n)
+    codes = rng.integers(0, k, n)
     X = rng.integers(0, 256, (n, 8, 8)).astype(np.uint8)
     cg = np.exp(rng.standard_normal(n))
-    loo = 2.0 * np.eye(k)[np.where(rng.random(n) < 0.01, (own + 1) % k, own)] - 1
+    loo = 2.0 * np.eye(k)[np.where(rng.random(n) < 0.01, (codes + 1) % k, codes)] - 1
     loo += 0.3 * rng.standard_normal((n, k))
-    data = cgscore.data.Dataset(X, own, np.arange(n), image=True)
-    columns = {"id": np.arange(n), "given_label": own, "cg": cg, "partial": np.log(cg)}
+    data = cgscore.data.Dataset(X, codes, np.arange(n), image=True)
+    columns = {"id": np.arange(n), "given_label": codes, "cg": cg, "partial": np.log(cg)}
     scores = Scores(
-        table=pd.DataFrame(columns | {"margin": loo.max(axis=1), "predicted_label": own}),
+        table=pd.DataFrame(columns | {"margin": loo.max(axis=1), "predicted_label": codes}),
         loo=loo,
         d=cg,
         alpha=cg,
@@ -424,19 +424,19 @@ def test_a_regression_has_a_page_too(browser: Browser, tmp_path: Path) -> None:
 
 def test_telling_columns() -> None:
     rng = np.random.default_rng(0)
-    own = np.repeat([0, 1], 50)
+    codes = np.repeat([0, 1], 50)
     frame = pd.DataFrame(
         {
             "noise": rng.standard_normal(100),
-            "number": 3.0 * own + 0.1 * rng.standard_normal(100),
-            "text": np.where(own == 1, "high", "low"),
+            "number": 3.0 * codes + 0.1 * rng.standard_normal(100),
+            "text": np.where(codes == 1, "high", "low"),
             "constant": 1.0,
         }
     )
-    given = own.copy()
-    given[[3, 60]] = 1 - own[[3, 60]]
+    given = codes.copy()
+    given[[3, 60]] = 1 - codes[[3, 60]]
     suspects = np.array([3, 60])
-    found = telling_columns(frame, given, suspects, own[suspects])
+    found = telling_columns(frame, given, suspects, codes[suspects])
     assert found.columns.tolist()[:2] in (["number", "text"], ["text", "number"])
     assert found["text"].tolist() == ["low", "high"]
 

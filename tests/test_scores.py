@@ -30,18 +30,18 @@ def test_every_class_against_deletion(cloud: tuple[Any, Any], ridge: float) -> N
     s = cgscore.score(X, y, ridge=ridge)
     extra = s.extra("cg_prime", "cg_approx")
     for c in range(3):
-        own, target = y == c, np.where(y == c, 1.0, -1.0)
-        rows = s.table[own]
-        close(rows["cg"], reference.cg(R, target)[own])
+        codes, target = y == c, np.where(y == c, 1.0, -1.0)
+        rows = s.table[codes]
+        close(rows["cg"], reference.cg(R, target)[codes])
         for name, expected in zip(TERMS, reference.terms(R, target), strict=True):
-            close(rows[name], expected[own])
+            close(rows[name], expected[codes])
         loo = reference.leave_one_out(R, target)
         close(s.loo[:, c], loo)
-        close(rows["residual"], (1 - loo)[own])
+        close(rows["residual"], (1 - loo)[codes])
         assert s.complexity[c] == pytest.approx(reference.complexity(R, target), rel=1e-9)
-        close(extra["cg_prime"][own], reference.cg_prime(H, target)[own])
+        close(extra["cg_prime"][codes], reference.cg_prime(H, target)[codes])
         t = target * (H @ target) - 0.5
-        close(extra["cg_approx"][own], (8 * t**2 - 8 * t + 2)[own])
+        close(extra["cg_approx"][codes], (8 * t**2 - 8 * t + 2)[codes])
     np.testing.assert_allclose(s.table[TERMS].sum(axis=1), s.table["cg"], rtol=1e-9)
     np.testing.assert_allclose(s.d, np.diag(np.linalg.inv(R)), rtol=1e-9)
 

@@ -113,18 +113,18 @@ def test_an_infinite_score_is_the_highest() -> None:
 
 def test_keep_of_scores(digits: cgscore.Scores) -> None:
     n = len(digits)
-    own, cg = digits.own(), digits.table["cg"].to_numpy()
+    codes, cg = digits.codes(), digits.table["cg"].to_numpy()
     kept = digits.keep(0.6)
     assert len(kept) == round(0.6 * n)
-    share = np.bincount(own[kept]) / np.bincount(own)
+    share = np.bincount(codes[kept]) / np.bincount(codes)
     assert share.min() > 0.59
     assert share.max() < 0.61
     gone = np.setdiff1d(np.arange(n), kept)
     for c in range(10):
-        assert cg[gone[own[gone] == c]].max() <= cg[kept[own[kept] == c]].min()
+        assert cg[gone[codes[gone] == c]].max() <= cg[kept[codes[kept] == c]].min()
     together = digits.keep(0.6, "high-first", False)
     assert cg[together].max() <= np.delete(cg, together).min()
-    assert np.ptp(np.bincount(own[together]) / np.bincount(own)) > 0.02
+    assert np.ptp(np.bincount(codes[together]) / np.bincount(codes)) > 0.02
     by_margin = digits.keep(0.5, "high-first", False, by="margin")
     margin = digits.table["margin"].to_numpy()
     assert set(by_margin) == set(np.argsort(margin, kind="stable")[: len(by_margin)])

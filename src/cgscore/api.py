@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgscore.data import Dataset, read
 from cgscore.errors import ConvergenceError, DataError, LabelError, OptionError, SingularKernelError
 from cgscore.execution.checkpoint import method_in
-from cgscore.execution.executor import Holder, Local
+from cgscore.execution.executor import ClusterExecutor, Local
 from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Listener, reporter
 from cgscore.factorisation import Factor
@@ -237,7 +237,7 @@ def _settled_ridge(
         raise LabelError("ridge='auto' needs labels: give y, one label per example.")
     labels = as_labels(dataset.y, len(dataset), task)
     some = sampled(len(dataset), seed)
-    part = Labels(labels.values[some], labels.classes, labels.own[some])
+    part = Labels(labels.values[some], labels.classes, labels.codes[some])
     try:
         rows = unit_rows(dataset.X[some])
     except DataError:
@@ -302,7 +302,7 @@ def check_numbers(*, ratio: object, runs: object, seed: object) -> None:
             )
 
 
-def _cluster(client: Any) -> Holder:
+def _cluster(client: Any) -> ClusterExecutor:
     """The cluster of a Dask client."""
     try:
         from cgscore.execution.dask import Cluster

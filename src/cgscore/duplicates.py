@@ -132,34 +132,34 @@ def _earliest(representative: NDArray[np.intp]) -> NDArray[np.intp]:
     return earliest[representative]
 
 
-def expand(groups: Groups, Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
+def expand(groups: Groups, Y: Array, codes: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
     """The valuation of all n rows from the solution for one row per group.
 
     Parameters
     ----------
     Y : (n, k) array
         Targets of all rows.
-    own : (n,) array
+    codes : (n,) array
         Column of Y that belongs to each row.
     alpha, d : (groups, k) and (groups,) arrays
         Solution of the merged problem, whose targets are the groups' means.
     """
     group = groups.group
-    result = valuation(Y, own, alpha[group], d[group])
+    result = valuation(Y, codes, alpha[group], d[group])
     if not len(groups.copies):
         return result
     # F_g = mean target - alpha / d holds for rows of every group whose copies agree
     loo = (groups.means(Y) - alpha / d[:, None])[group]
-    return settled(groups, Y, own, replace(result, loo=loo))
+    return settled(groups, Y, codes, replace(result, loo=loo))
 
 
-def settled(groups: Groups, Y: Array, own: NDArray[np.intp], result: Valuation) -> Valuation:
+def settled(groups: Groups, Y: Array, codes: NDArray[np.intp], result: Valuation) -> Valuation:
     """The valuation of all n rows from one in which each row stands for its whole group."""
     if not len(groups.copies):
         return result
-    n, group, loo = len(own), groups.group, result.loo.copy()
+    n, group, loo = len(codes), groups.group, result.loo.copy()
     rows = np.arange(n)
-    y = Y[rows, own]
+    y = Y[rows, codes]
     copy = np.zeros(n, dtype=bool)
     copy[groups.copies] = True
     parts = {
@@ -169,14 +169,14 @@ def settled(groups: Groups, Y: Array, own: NDArray[np.intp], result: Valuation) 
     parts["alpha"] = result.alpha / groups.sizes[group]
     torn = np.flatnonzero(groups.torn(Y))
     if len(torn):
-        g, c = group[torn], own[torn]
+        g, c = group[torn], codes[torn]
         loo[torn] = groups.means_of_others(Y, torn)
         f = loo[torn, c]
         a = result.alpha[torn] + (f - groups.means(Y)[g, c]) * result.d[torn]
         limits = contradiction(y[torn], f, a, groups.sizes[g])
         for name, value in limits.items():
             parts[name][torn] = value
-    return replace(result, loo=loo, residual=y - loo[rows, own], **parts)
+    return replace(result, loo=loo, residual=y - loo[rows, codes], **parts)
 
 
 def contradiction(y: Array, f: Array, a: Array, m: NDArray[np.intp]) -> dict[str, Array]:
@@ -206,7 +206,7 @@ def joined(
     alpha: Array,
     d: Array,
     new: Array,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     twin: NDArray[np.intp],
     copies: NDArray[np.intp],
 ) -> Valuation:
@@ -216,12 +216,12 @@ def joined(
     ----------
     Y, alpha, d : (n, k), (groups, k) and (groups,) arrays
         Targets of the data, and the solution for one row per group.
-    new, own : (m, k) and (m,) arrays
+    new, codes : (m, k) and (m,) arrays
         Targets of the new rows, and the column of each.
     twin : (m,) array
         The group that each new row is most similar to.
     """
-    g, c = twin[copies], own[copies]
+    g, c = twin[copies], codes[copies]
     y, mean, sizes = new[copies, c], groups.means(Y)[g], groups.sizes[g] + 1
     torn = np.logical_or.reduce(groups.contradicts(Y), axis=1)[g]
     torn |= np.logical_or.reduce(new[copies] != mean, axis=1)

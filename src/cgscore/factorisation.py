@@ -86,7 +86,7 @@ class Factor:
                 self._d = self._factor.inverse_diagonal(timed, kept)
             self.storage = self._store.describe()
             self.condition = self._factor.condition(self._d)
-            self.warnings = [*(kept.renewed() if kept else []), *self._doubts()]
+            self.warnings = [*(kept.renewed() if kept else []), *self._warnings()]
         except BaseException:
             self.close()
             raise
@@ -131,7 +131,7 @@ class Factor:
             labels,
             alpha,
             self._d,
-            notes=[*self.warnings, *_loss_doubts(loss)],
+            notes=[*self.warnings, *_loss_warnings(loss)],
             meta={
                 "method": "exact",
                 "dtype": self.dtype,
@@ -263,7 +263,7 @@ class Factor:
         Y, Y_new = old.targets(), new.targets()
         alpha = self._refined(self._merged.means(Y))[0]
         d = 1 / np.where(copy, 1.0, v)
-        result = valuation(Y_new, new.own, (Y_new - K.T @ alpha) * d[:, None], d)
+        result = valuation(Y_new, new.codes, (Y_new - K.T @ alpha) * d[:, None], d)
         if copy.any():
             result = joined(
                 result,
@@ -272,7 +272,7 @@ class Factor:
                 alpha,
                 self._d,
                 Y_new,
-                new.own,
+                new.codes,
                 K.argmax(axis=0),
                 np.flatnonzero(copy),
             )
@@ -340,7 +340,7 @@ class Factor:
         error = exact.rounding(len(self._rows), self.dtype)
         return error * (0.5 + self.ridge) * float(self._d.max())
 
-    def _doubts(self) -> list[str]:
+    def _warnings(self) -> list[str]:
         """What a reader of any score from this factor should know."""
         found = []
         if self.digits < FEW_DIGITS and self.dtype == "float64":
@@ -353,7 +353,7 @@ class Factor:
         return found
 
 
-def _loss_doubts(loss: Mapping[str, float] | None) -> list[str]:
+def _loss_warnings(loss: Mapping[str, float] | None) -> list[str]:
     if loss is None or max(loss["d_largest"], loss["d_bound"], loss["alpha"]) < LOSS:
         return []
     return [

@@ -25,13 +25,13 @@ class Labels:
         The labels as they were given.
     classes : (k,) array
         The distinct labels, sorted; empty for regression.
-    own : (n,) array
+    codes : (n,) array
         Column of the targets that belongs to each example: its class, or 0 for regression.
     """
 
     values: NDArray[Any]
     classes: NDArray[Any]
-    own: NDArray[np.intp]
+    codes: NDArray[np.intp]
 
     @property
     def task(self) -> str:
@@ -42,11 +42,11 @@ class Labels:
         """Y: (n, k) one-vs-rest targets, or the (n, 1) regression targets."""
         if self.task == "regression":
             return np.asarray(self.values, dtype=np.float64)[:, None]
-        return class_targets(self.own, len(self.classes))
+        return class_targets(self.codes, len(self.classes))
 
     def counts(self) -> NDArray[np.intp]:
         """Examples per class."""
-        return np.bincount(self.own, minlength=len(self.classes))
+        return np.bincount(self.codes, minlength=len(self.classes))
 
 
 def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y") -> Labels:
@@ -72,14 +72,14 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
             f"{name} holds fractions such as {example}; classes are whole numbers, booleans or "
             'text. For a continuous target use task="regression".'
         )
-    classes, own = np.unique(values, return_inverse=True)
+    classes, codes = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         only = f" ({classes.tolist()[0]!r} everywhere)" if len(classes) else ""
         raise LabelError(
             f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}{only}. Scoring "
             "compares classes with each other and needs at least two."
         )
-    return Labels(values, classes, own.reshape(-1).astype(np.intp))
+    return Labels(values, classes, codes.reshape(-1).astype(np.intp))
 
 
 def label_vector(y: ArrayLike, name: str = "y") -> NDArray[Any]:

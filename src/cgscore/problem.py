@@ -87,7 +87,7 @@ class Prepared:
         `notes` are warnings of the solver; `meta` what is particular to the method.
         """
         Y = labels.targets()
-        result = expand(self.merged, Y, labels.own, alpha, d)
+        result = expand(self.merged, Y, labels.codes, alpha, d)
         complexity = self.complexity(labels, Y, alpha)
         return self.valued(dataset, labels, result, complexity, notes=notes, meta=meta)
 
@@ -103,7 +103,7 @@ class Prepared:
         more: Mapping[str, Any] | None = None,
     ) -> Scores:
         """Everything users see, from the valuation of all rows; `more` are columns of the table."""
-        notes = [*notes, *self._copy_doubts(), *self._label_doubts(labels)]
+        notes = [*notes, *self._copy_warnings(), *self._label_warnings(labels)]
         for note in notes:
             warnings.warn(note, CGScoreWarning, stacklevel=4)
         n, p = dataset.shape
@@ -151,7 +151,7 @@ class Prepared:
         values[self.merged.contradicts(Y).any(axis=0)] = np.inf
         return dict(zip(keys(labels), values.tolist(), strict=True))
 
-    def _copy_doubts(self) -> list[str]:
+    def _copy_warnings(self) -> list[str]:
         if not len(self.merged.copies):
             return []
         return [
@@ -159,10 +159,10 @@ class Prepared:
             "carries the score, later copies have 0."
         ]
 
-    def _label_doubts(self, labels: Labels) -> list[str]:
+    def _label_warnings(self, labels: Labels) -> list[str]:
         found = []
         # classes tell as much as their k columns of targets
-        one = labels.targets() if labels.task == "regression" else labels.own[:, None]
+        one = labels.targets() if labels.task == "regression" else labels.codes[:, None]
         torn = np.flatnonzero(self.merged.torn(one))
         if len(torn):
             found.append(

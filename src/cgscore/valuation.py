@@ -7,8 +7,8 @@ Y             n x k    targets, one column per class: +1 own class, -1 elsewhere
                        for regression one column with the targets themselves
 alpha         n x k    ``(H + ridge I)^-1 Y``
 d             n        ``diag((H + ridge I)^-1)``
-own           n        the column of Y that belongs to example i: its class
-y_i, alpha_i  scalar   ``Y[i, own_i]`` and ``alpha[i, own_i]``
+codes         n        the column of Y that belongs to example i: its class
+y_i, alpha_i  scalar   ``Y[i, codes_i]`` and ``alpha[i, codes_i]``
 F             n x k    leave-one-out predictions ``Y - alpha / d``
 ============  =======  ===========================================================
 
@@ -17,7 +17,7 @@ for the complexity gap:
 
 - ``CG(i) = alpha_i^2 / d_i``, the sum of ``(alpha_i - y_i d_i)^2 / d_i`` (first term),
   ``2 y_i (alpha_i - y_i d_i)`` (partial score) and ``y_i^2 d_i`` (third term);
-- the leave-one-out residual ``r_i = y_i - F_i,own = alpha_i / d_i``, and ``CG(i) = d_i r_i^2``;
+- the leave-one-out residual ``r_i = y_i - F_i,codes = alpha_i / d_i``, and ``CG(i) = d_i r_i^2``;
 - ``CG'(i) = 2 y_i (H y)_i - y_i^2 / 2`` (the paper's rewriting with u_i(1) has a slip of sign in
   its constant);
 - the approximation for ``H ~ I / 2``: ``8 t^2 - 8 y_i t + 2 y_i^2`` with ``t = (H y)_i - y_i / 2``;
@@ -60,10 +60,10 @@ def class_targets(codes: NDArray[np.intp], k: int) -> Array:
     return Y
 
 
-def valuation(Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
+def valuation(Y: Array, codes: NDArray[np.intp], alpha: Array, d: Array) -> Valuation:
     """Every score of the paper and the leave-one-out predictions, from alpha and d."""
     rows = np.arange(len(d))
-    y, a = Y[rows, own], alpha[rows, own]
+    y, a = Y[rows, codes], alpha[rows, codes]
     h = a - y * d  # the paper's y_-i . h_i
     return Valuation(
         cg=a**2 / d,
@@ -83,12 +83,12 @@ def predicted(loo: Array) -> NDArray[np.intp]:
     return result
 
 
-def margin(loo: Array, own: NDArray[np.intp]) -> Array:
+def margin(loo: Array, codes: NDArray[np.intp]) -> Array:
     """Leave-one-out prediction of the given class minus the best of the other classes."""
-    rows = np.arange(len(own))
+    rows = np.arange(len(codes))
     others = loo.copy()
-    others[rows, own] = -np.inf
-    result: Array = loo[rows, own] - others.max(axis=1)
+    others[rows, codes] = -np.inf
+    result: Array = loo[rows, codes] - others.max(axis=1)
     return result
 
 

@@ -45,25 +45,27 @@ _CAUSE = (
 )
 
 
-def positions(own: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+def positions(codes: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """As many examples of every class."""
-    rng, counts = np.random.default_rng(seed), np.bincount(own)
+    rng, counts = np.random.default_rng(seed), np.bincount(codes)
     count = min(PER_CLASS, int(counts.min()))
-    some = [rng.choice(np.flatnonzero(own == c), count, replace=False) for c in range(len(counts))]
+    some = [
+        rng.choice(np.flatnonzero(codes == c), count, replace=False) for c in range(len(counts))
+    ]
     return np.sort(np.concatenate(some))
 
 
 def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Rows and classes of as many images of every class; channels by all training images."""
     images = load(work.data, DATASET)
-    rows = positions(images.own, seed)
-    return images.rows(standardised)[rows], images.own[rows]
+    rows = positions(images.codes, seed)
+    return images.rows(standardised)[rows], images.codes[rows]
 
 
 def exact(work: Work, standardised: bool, seed: int) -> dict[str, Any]:
     """The exact scores."""
-    X, own = small(work, standardised, seed)
-    return {"cg": score(X, own, method="exact", progress=False).table["cg"].to_numpy()}
+    X, codes = small(work, standardised, seed)
+    return {"cg": score(X, codes, method="exact", progress=False).table["cg"].to_numpy()}
 
 
 def exact_cell(standardised: bool, seed: int) -> Cell:
@@ -76,9 +78,9 @@ def own_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
 
     Every class of a run has a draw of its own, as in the paper: the library's ``subsample``.
     """
-    X, own = small(work, True, seed)
+    X, codes = small(work, True, seed)
     true = work(exact_cell(True, seed))["cg"]
-    made = prepare(read(X, labels=own), ridge=0.0, task="classification", seed=seed)
+    made = prepare(read(X, labels=codes), ridge=0.0, task="classification", seed=seed)
     slots = made.problem.slots
     draws = subsample.draws(np.bincount(slots.column).tolist(), len(X), X.shape[1], ratio, runs)
     results = in_order(draws, subsample.solve_draw, made.problem, Local(), None, work.progress)
@@ -95,17 +97,17 @@ def shared_draws(work: Work, standardised: bool, runs: int, seed: int) -> dict[s
 
     Beside it ``terms``: the rank correlation of the mean score with the mean of each of its terms.
     """
-    X, own = small(work, standardised, seed)
+    X, codes = small(work, standardised, seed)
     true = work(exact_cell(standardised, seed))["cg"]
-    n, k, rows = len(X), int(own.max()) + 1, unit_rows(X)
+    n, k, rows = len(X), int(codes.max()) + 1, unit_rows(X)
     sizes = [sample_size(n, k, ratio) for ratio in RATIOS]
     total, found = np.zeros((len(RATIOS), len(PARTS), n)), [_Correlations(true) for _ in RATIOS]
     by_term = np.zeros((len(RATIOS), len(PARTS), runs))
     for run in range(runs):
-        drawn = draw(own, sizes, np.random.default_rng([seed, run]))
+        drawn = draw(codes, sizes, np.random.default_rng([seed, run]))
         made = SharedDraw.make(rows, drawn, work.progress)
         for place, size in enumerate(sizes):
-            terms = made.score(own, size, work.progress)
+            terms = made.score(codes, size, work.progress)
             total[place] += [terms[name] for name in PARTS]
             cg = total[place].sum(axis=0)
             found[place].add(cg)
@@ -144,11 +146,11 @@ class _Correlations:
 def make(work: Work, plan: Plan) -> Result:
     """The figure, what draws that classes share and raw pixels change, and the number of runs."""
     exacts = work.all([exact_cell(how, plan.seed) for how in (True, False)], "exact scores")
-    own = [
+    codes = [
         Cell("appendix_a.own_draws", {"ratio": one, "runs": FEW, "seed": plan.seed}, alone=True)
         for one in RATIOS
     ]
-    ours, plain, *alone = work.all([*shared_cells(plan), *own], "estimates")
+    ours, plain, *alone = work.all([*shared_cells(plan), *codes], "estimates")
     curves = {
         kind: {str(ratio): ours[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
         for kind in KINDS
@@ -221,8 +223,8 @@ two:
 
 
 def _recommended(name: str) -> int:
-    own, n = SIZES[name]
-    return subsample.recommended_runs(own, n, SOURCES[name].ratio)
+    codes, n = SIZES[name]
+    return subsample.recommended_runs(codes, n, SOURCES[name].ratio)
 
 
 def _lines(head: list[str], rows: list[tuple[str, Any]]) -> str:

@@ -57,9 +57,9 @@ def even_run(
     """Partial scores of a whole dataset by one run at the ratio 1:1."""
     images = load(work.data, dataset)
     size = sample_size(len(images), len(images.names), 1)
-    drawn = draw(images.own, [size], np.random.default_rng([seed, 0]))
+    drawn = draw(images.codes, [size], np.random.default_rng([seed, 0]))
     made = SharedDraw.make(unit_rows(images.rows(standardised)), drawn, work.progress)
-    given = wrong_labels(images.own, rate, seed)
+    given = wrong_labels(images.codes, rate, seed)
     return {"partial": made.score(given, size, work.progress)["partial"]}
 
 
@@ -80,7 +80,7 @@ def counts(partial: Array, wrong: Wrong) -> dict[str, Counts]:
     highest[np.argsort(-partial, kind="stable")[: wrong.sum()]] = True
     chosen = dict(zip(SUBSETS, (positive, ~positive, highest), strict=True))
     return {
-        group: {name: int((mine & own).sum()) for name, own in chosen.items()}
+        group: {name: int((mine & codes).sum()) for name, codes in chosen.items()}
         for group, mine in (("wrong", wrong), ("right", ~wrong))
     }
 
@@ -92,8 +92,8 @@ def make(work: Work, plan: Plan) -> Result:
     work.all([cell for name in there for cell in shared_runs(plan, name)], "estimator")
     whole, rows = {}, []
     for name in there:
-        own = load(work.data, name).own
-        wrong = wrong_labels(own, RATE, plan.seed) != own
+        codes = load(work.data, name).codes
+        wrong = wrong_labels(codes, RATE, plan.seed) != codes
         found = estimated(work, shared_runs(plan, name), rate=RATE)
         runs = f"{plan.runs} run{'s' * (plan.runs > 1)}"
         counted = {f"1:{SOURCES[name].ratio}, {runs}": counts(found["partial"], wrong)}
@@ -195,21 +195,21 @@ def _windows(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
     work.all([cell for some in cells.values() for cell in some], "windows")
     found: dict[str, Any] = {}
     for name in there:
-        own = work(examples_cell(plan, name))["own"]
-        given = wrong_labels(own, RATE, plan.seed)
-        score, count = values(work, plan, name, "cg", RATE), max(1, round(HALF * len(own)))
+        codes = work(examples_cell(plan, name))["own"]
+        given = wrong_labels(codes, RATE, plan.seed)
+        score, count = values(work, plan, name, "cg", RATE), max(1, round(HALF * len(codes)))
         kept = [
             select(score, given, count, order="window", offset=offset / 100)
             for offset in plan.offsets
         ]
         found[name] = {
-            "examples": len(own),
+            "examples": len(codes),
             "offsets": list(plan.offsets),
             "accuracy": [
                 [one["accuracy"] for one in work.all(cells[name, offset])]
                 for offset in plan.offsets
             ],
-            "wrong": [float((given != own)[rows].mean()) for rows in kept],
+            "wrong": [float((given != codes)[rows].mean()) for rows in kept],
         }
     return found
 

@@ -62,7 +62,7 @@ def make(work: Work, plan: Plan) -> Result:
     for name in many:
         images, cg = load(work.data, name), _cg(work, plan, name)
         means, spread = (
-            np.array([take(cg[images.own == c]) for c in range(len(images.names))])
+            np.array([take(cg[images.codes == c]) for c in range(len(images.names))])
             for take in (np.mean, np.std)
         )
         order = np.argsort(means, kind="stable")
@@ -99,7 +99,7 @@ def _every_class(
     for axes, name in zip(grid[0], datasets, strict=True):
         images, cg = load(work.data, name), _cg(work, plan, name)
         names = _FASHION if name == "fashion-mnist" else images.names
-        ranked = [_ranked(cg, images.own, c) for c in range(len(names))]
+        ranked = [_ranked(cg, images.codes, c) for c in range(len(names))]
         picked = np.array([[*mine[:3], *mine[-3:]] for mine in ranked]).T
         told[name] = {
             called: _told(column, cg) for called, column in zip(names, picked.T, strict=True)
@@ -158,9 +158,9 @@ def _four(
     """Pictures of four classes, and below them the densities of their scores."""
     figure, grid = panels(2, len(classes), width=2.6, height=2.4)
     told = _ten(grid[0], images, cg, classes)
-    among = densities.edges(cg[np.isin(images.own, classes)], bins=40)
+    among = densities.edges(cg[np.isin(images.codes, classes)], bins=40)
     for axes, c in zip(grid[1], classes, strict=True):
-        found = densities.density(cg[images.own == c], among)
+        found = densities.density(cg[images.codes == c], among)
         densities.steps(axes, found, among, _BLUE, "")
         axes.sharey(grid[1, 0])
         axes.set_xlabel("CG-score")
@@ -183,9 +183,9 @@ def _cg(work: Work, plan: Plan, name: str) -> Array:
     return estimated(work, shared_runs(plan, name))["cg"]
 
 
-def _ranked(cg: Array, own: Index, c: int) -> Index:
+def _ranked(cg: Array, codes: Index, c: int) -> Index:
     """Examples of a class, the highest score first."""
-    mine = np.flatnonzero(own == c)
+    mine = np.flatnonzero(codes == c)
     return mine[np.argsort(-cg[mine], kind="stable")]
 
 
@@ -202,7 +202,7 @@ def _ten(line: Sequence[Axes], images: Images, cg: Array, classes: Sequence[int]
     """Draw the ten highest and the ten lowest of classes, a panel each; what is shown."""
     told = {}
     for axes, c in zip(line, classes, strict=True):
-        mine = _ranked(cg, images.own, c)
+        mine = _ranked(cg, images.codes, c)
         picked = np.concatenate([mine[:10], mine[-10:]])
         _pictures(axes, images, picked.reshape(4, 5))
         axes.set_title(images.names[c], fontsize=9.5)

@@ -86,7 +86,7 @@ def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str
     sizes = {}
     for dataset in datasets:
         whole = load(work.data, dataset)
-        images = whole[chosen(made, whole.own)]
+        images = whole[chosen(made, whole.codes)]
         sizes[dataset] = {"examples": len(images), "whole": len(whole)}
         ways = _ways(work, made, dataset, images)
         with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(ways)) as advance:
@@ -102,13 +102,13 @@ def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Cal
     from cgscore.training.loop.trainer import train
     from cgscore.training.scores.together import scores_by_training
 
-    X, own = images.rows(SOURCES[dataset].standardised), images.own
+    X, codes = images.rows(SOURCES[dataset].standardised), images.codes
     data, preset = work(examples_cell(plan, dataset)), plan.scoring(dataset)
 
     def by_kernel(**how: Any) -> Scores:
         with warnings.catch_warnings():  # one run leaves some predictions out
             warnings.simplefilter("ignore", CGScoreWarning)
-            return score(X, own, seed=plan.seed, progress=False, **how)
+            return score(X, codes, seed=plan.seed, progress=False, **how)
 
     def by_estimator(ratio: int) -> float:
         found = by_kernel(method="subsample", ratio=ratio, runs=1)

@@ -39,11 +39,11 @@ def make(work: Work, plan: Plan) -> Result:
     """Densities at 0 and 20 %, detection at 50 and 80 %."""
     why = missing(work.data, "cifar-100")
     datasets = ["fashion-mnist", "cifar-10", *([] if why else ["cifar-100"])]
-    own = {name: load(work.data, name).own for name in datasets}
+    codes = {name: load(work.data, name).codes for name in datasets}
     detection.ready(work, plan, datasets, RATES)
-    drawn, density = _densities(work, plan, own)
-    curves, found, shown = _detection(work, plan, own)
-    counts = _counts(own["cifar-10"], RATES[-1], plan.seed)
+    drawn, density = _densities(work, plan, codes)
+    curves, found, shown = _detection(work, plan, codes)
+    counts = _counts(codes["cifar-10"], RATES[-1], plan.seed)
     text = "\n\n".join(
         [
             f"Detection at {RATES[0]:.0%} and {RATES[1]:.0%} wrong labels; a random order has an "
@@ -76,12 +76,12 @@ def make(work: Work, plan: Plan) -> Result:
 
 
 def _densities(
-    work: Work, plan: Plan, own: dict[str, Index]
+    work: Work, plan: Plan, codes: dict[str, Index]
 ) -> tuple[tuple[Figure, str], dict[str, Any]]:
     """Whole datasets with right labels (top) and with some wrong (bottom)."""
-    figure, grid = panels(2, len(own), width=3.4)
+    figure, grid = panels(2, len(codes), width=3.4)
     numbers = {}
-    for (above, below), name in zip(grid.T, own, strict=True):
+    for (above, below), name in zip(grid.T, codes, strict=True):
         before = estimated(work, shared_runs(plan, name))["cg"]
         among = densities.edges(before)
         right = densities.density(before, among)
@@ -89,7 +89,7 @@ def _densities(
         above.set_title(f"{SOURCES[name].title}: all {len(before):,} right", fontsize=9.5)
         above.set_xlabel("CG-score")
         above.set_ylabel("density")
-        after = detection.whole(work, plan, name, own[name], RATE)
+        after = detection.whole(work, plan, name, codes[name], RATE)
         after.draw_density(below)
         numbers[name] = {
             "before": {"from": among[0], "to": among[-1], "right": right},
@@ -106,17 +106,17 @@ def _densities(
 
 
 def _detection(
-    work: Work, plan: Plan, own: dict[str, Index]
+    work: Work, plan: Plan, codes: dict[str, Index]
 ) -> tuple[tuple[Figure, str], dict[str, Any], list[detection.Noisy]]:
     """A row of panels for each rate: of each dataset the whole, and what is trained on."""
-    figure, grid = panels(len(RATES), 2 * len(own), width=2.9, height=2.5)
+    figure, grid = panels(len(RATES), 2 * len(codes), width=2.9, height=2.5)
     numbers: dict[str, Any] = {}
     shown: list[detection.Noisy] = []
     for line, rate in zip(grid, RATES, strict=True):
         told = numbers[f"{rate:.0%}"] = {}
-        for pair, name in zip(line.reshape(-1, 2), own, strict=True):
+        for pair, name in zip(line.reshape(-1, 2), codes, strict=True):
             both = {
-                "whole": detection.whole(work, plan, name, own[name], rate),
+                "whole": detection.whole(work, plan, name, codes[name], rate),
                 "trained_on": detection.trained_on(work, plan, name, rate),
             }
             for axes, one in zip(pair, both.values(), strict=True):
@@ -133,19 +133,19 @@ def _detection(
     return (figure, caption), numbers, shown
 
 
-def _counts(own: Index, rate: float, seed: int) -> dict[str, Any]:
+def _counts(codes: Index, rate: float, seed: int) -> dict[str, Any]:
     """Fewest and most examples of a given label: right, wrong, and from each other class."""
-    k = int(own.max()) + 1
-    given = wrong_labels(own, rate, seed)
+    k = int(codes.max()) + 1
+    given = wrong_labels(codes, rate, seed)
     made = np.zeros((k, k), int)
-    np.add.at(made, (given, own), 1)
+    np.add.at(made, (given, codes), 1)
     other = made[~np.eye(k, dtype=bool)].reshape(k, k - 1)
 
     def span(values: Any) -> list[int]:
         return [int(values.min()), int(values.max())]
 
     return {
-        "class": len(own) // k,
+        "class": len(codes) // k,
         "right": span(made.diagonal()),
         "wrong": span(other.sum(axis=1)),
         "from_each_other": span(other),

@@ -51,24 +51,24 @@ def ridges(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     Of the score with its terms at every ratio, and with 1 - C-score where that is known.
     """
     images = load(work.data, dataset)
-    chosen = appendix_a.positions(images.own, seed)
-    known = c_scores(work.data, dataset, images.own)
-    rows, own = unit_rows(images.rows(True)[chosen]), images.own[chosen]
-    sizes = [sample_size(len(own), len(images.names), ratio) for ratio in RATIOS]
-    drawn = draw(own, sizes, np.random.default_rng([seed, 0]))
+    chosen = appendix_a.positions(images.codes, seed)
+    known = c_scores(work.data, dataset, images.codes)
+    rows, codes = unit_rows(images.rows(True)[chosen]), images.codes[chosen]
+    sizes = [sample_size(len(codes), len(images.names), ratio) for ratio in RATIOS]
+    drawn = draw(codes, sizes, np.random.default_rng([seed, 0]))
     found: dict[str, Any] = {}
     for ridge in RIDGES:
         made = SharedDraw.make(rows, drawn, work.progress, ridge)
         at: dict[str, list[float]] = {name: [] for name in (*TERMS, "c_score")}
         for size in sizes:
-            terms = made.score(own, size, work.progress)
+            terms = made.score(codes, size, work.progress)
             cg = terms["first_term"] + terms["partial"] + terms["third_term"]
             for term in TERMS:
                 at[term].append(rank_correlation(terms[term], cg))
             if known is not None:
                 at["c_score"].append(rank_correlation(cg, 1 - known[chosen]))
         found[f"{ridge:g}"] = at
-    return {"examples": len(own), "ridges": found}
+    return {"examples": len(codes), "ridges": found}
 
 
 def ridges_cell(plan: Plan) -> Cell:

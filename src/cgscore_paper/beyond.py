@@ -93,10 +93,10 @@ def make(work: Work, plan: Plan) -> Result:
 
 
 def _detection(work: Work, plan: Plan, name: str) -> dict[str, Any]:
-    own = work(examples_cell(plan, name))["own"]
+    codes = work(examples_cell(plan, name))["own"]
     found: dict[str, Any] = {}
     for rate in RATES:
-        wrong = wrong_labels(own, rate, plan.seed) != own
+        wrong = wrong_labels(codes, rate, plan.seed) != codes
         flagged = work(subset_cell(plan, name, rate))["flagged"]
         hit = int((flagged & wrong).sum())
         scores = {}

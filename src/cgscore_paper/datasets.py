@@ -81,21 +81,21 @@ class Images:
     """Labelled images: bytes (n, h, w) or (n, h, w, 3), classes 0 to k - 1 and their names."""
 
     X: NDArray[np.uint8]
-    own: Index
+    codes: Index
     names: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __getitem__(self, rows: Index) -> Images:
-        return Images(self.X[rows], self.own[rows], self.names)
+        return Images(self.X[rows], self.codes[rows], self.names)
 
     def halved(self) -> Images:
         """Images of half the width and height: means of two by two pixels."""
         n, h, w = self.X.shape[:3]
         parts = self.X[:, : h // 2 * 2, : w // 2 * 2].reshape(n, h // 2, 2, w // 2, 2, -1)
         small = np.rint(parts.mean(axis=(2, 4))).astype(np.uint8)
-        return Images(small.reshape(n, h // 2, w // 2, *self.X.shape[3:]), self.own, self.names)
+        return Images(small.reshape(n, h // 2, w // 2, *self.X.shape[3:]), self.codes, self.names)
 
     def rows(self, standardised: bool) -> NDArray[Any]:
         """Inputs of the kernel: pixels in rows, with every channel standardised or as they are."""
@@ -138,11 +138,11 @@ def load(folder: Path, name: str, split: str = "train") -> Images:
     if any(found.y is None or not found.image for found in read_parts):
         raise LabelError(f"{place} holds no labelled images.")
     y = np.concatenate([np.asarray(found.y) for found in read_parts])
-    classes, own = np.unique(y, return_inverse=True)
+    classes, codes = np.unique(y, return_inverse=True)
     told = read_parts[0].class_names or {}
     names = tuple(str(told.get(label, label)) for label in classes.tolist())
     X = np.concatenate([np.asarray(found.X, np.uint8) for found in read_parts])
-    return Images(X, own.astype(np.intp), names)
+    return Images(X, codes.astype(np.intp), names)
 
 
 @functools.lru_cache
@@ -171,9 +171,9 @@ def fingerprint(folder: Path, name: str | None = None) -> str:
     return digest.hexdigest()[:8]
 
 
-def c_scores(folder: Path, name: str, own: Index) -> NDArray[np.float64] | None:
+def c_scores(folder: Path, name: str, codes: Index) -> NDArray[np.float64] | None:
     """Published C-scores of a dataset in its own order, where there are any."""
     file = SOURCES[name].c_scores
     if file is None or not (folder / "cscores" / file).is_file():
         return None
-    return read_consistency(folder / "cscores" / file, labels=own)
+    return read_consistency(folder / "cscores" / file, labels=codes)

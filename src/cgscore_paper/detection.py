@@ -119,24 +119,24 @@ def ready(work: Work, plan: Plan, datasets: Sequence[str], rates: Sequence[float
     work.all([cell for cells in trainings for cell in cells], "trainings for scores")
 
 
-def whole(work: Work, plan: Plan, dataset: str, own: Index, rate: float) -> Noisy:
+def whole(work: Work, plan: Plan, dataset: str, codes: Index, rate: float) -> Noisy:
     """All examples of a dataset, whose right labels are `own`, scored without training."""
     scores = estimated(work, shared_runs(plan, dataset), rate)
-    return _noisy(plan, dataset, own, rate, {by: scores[by] for by in WHOLE})
+    return _noisy(plan, dataset, codes, rate, {by: scores[by] for by in WHOLE})
 
 
 def trained_on(
     work: Work, plan: Plan, dataset: str, rate: float, names: Sequence[str] = TRAINED
 ) -> Noisy:
     """The examples that are trained on, with scores by training beside ours."""
-    own = work(examples_cell(plan, dataset))["own"]
+    codes = work(examples_cell(plan, dataset))["own"]
     scores = {by: values(work, plan, dataset, by, rate) for by in names}
-    return _noisy(plan, dataset, own, rate, scores)
+    return _noisy(plan, dataset, codes, rate, scores)
 
 
-def _noisy(plan: Plan, dataset: str, own: Index, rate: float, scores: dict[str, Array]) -> Noisy:
-    title = f"{SOURCES[dataset].title}: {rate:.0%} of {len(own):,} wrong"
-    return Noisy(title, wrong_labels(own, rate, plan.seed) != own, scores)
+def _noisy(plan: Plan, dataset: str, codes: Index, rate: float, scores: dict[str, Array]) -> Noisy:
+    title = f"{SOURCES[dataset].title}: {rate:.0%} of {len(codes):,} wrong"
+    return Noisy(title, wrong_labels(codes, rate, plan.seed) != codes, scores)
 
 
 def rows(shown: Iterable[Noisy]) -> str:

@@ -39,18 +39,18 @@ def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[st
     wrong labels. Scores with right labels are ``cg`` and ``approx``, and ``g`` is what the
     approximation is made of; those with wrong labels have ``noisy_`` before the name.
     """
-    own = np.repeat(np.arange(2), per_class)
-    X = np.random.default_rng([seed, 3]).normal(0, DEVIATION, (len(own), dimensions))
-    X[:, 0] += _signs(own)
-    given = wrong_labels(own, NOISE, seed)
+    codes = np.repeat(np.arange(2), per_class)
+    X = np.random.default_rng([seed, 3]).normal(0, DEVIATION, (len(codes), dimensions))
+    X[:, 0] += _signs(codes)
+    given = wrong_labels(codes, NOISE, seed)
     H = gram(X)
     inverse = inv(H)
-    apart = ~np.eye(len(own), dtype=bool)
-    same = own[:, None] == own
-    shown = np.concatenate([np.flatnonzero(own == c)[:SHOWN] for c in range(2)])
+    apart = ~np.eye(len(codes), dtype=bool)
+    same = codes[:, None] == codes
+    shown = np.concatenate([np.flatnonzero(codes == c)[:SHOWN] for c in range(2)])
     found: dict[str, Any] = {
         "x": X[:, 0],
-        "own": own,
+        "own": codes,
         "given": given,
         "p": float(H[same & apart].mean()),
         "q": float(H[~same].mean()),
@@ -61,7 +61,7 @@ def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[st
         "inverse": inverse[np.ix_(shown, shown)],
     }
     made = factor(X, progress=False)
-    for name, labels in (("", own), ("noisy_", given)):
+    for name, labels in (("", codes), ("noisy_", given)):
         y = _signs(labels)
         found[f"{name}cg"] = made.score(labels).table["cg"].to_numpy()
         found[f"{name}approx"] = cg_approx(y, H @ y)

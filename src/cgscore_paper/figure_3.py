@@ -20,7 +20,7 @@ def make(work: Work, plan: Plan) -> Result:
     datasets = ("fashion-mnist", "cifar-10" if why else "cifar-100")
     detection.ready(work, plan, datasets, (RATE,))
     wholes = [
-        detection.whole(work, plan, name, load(work.data, name).own, RATE) for name in datasets
+        detection.whole(work, plan, name, load(work.data, name).codes, RATE) for name in datasets
     ]
     parts = [detection.trained_on(work, plan, name, RATE) for name in datasets]
     figure, grid = panels(2, 4, width=2.9, height=2.5)

@@ -85,7 +85,7 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
 
     made = Plan.named(plan, seed)
     whole, test = load(work.data, dataset), load(work.data, dataset, "test").halved()
-    others = np.setdiff1d(np.arange(len(whole)), chosen(made, whole.own))
+    others = np.setdiff1d(np.arange(len(whole)), chosen(made, whole.codes))
     rng = np.random.default_rng([seed, 2])
     seen = whole[np.sort(rng.choice(others, min(_OTHERS, len(others)), replace=False))].halved()
     side, k = seen.X.shape[1], len(whole.names)
@@ -96,7 +96,7 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
     trained = train(
         model,
         seen.X,
-        seen.own,
+        seen.codes,
         settings=_PRETRAINING,
         seed=seed,
         records=False,
@@ -104,7 +104,7 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
         device=work.device,
     )
     found = evaluate(
-        trained.model, Inputs(test.X, scale=trained.scale), test.own, usable(work.device)
+        trained.model, Inputs(test.X, scale=trained.scale), test.codes, usable(work.device)
     )
     name = f"vit-{dataset}-{seed}"
     body: Any = trained.model.body

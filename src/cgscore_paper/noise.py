@@ -10,7 +10,7 @@ from cgscore.errors import OptionError
 Index = NDArray[np.intp]
 
 
-def wrong_labels(own: Index, rate: float, seed: int) -> Index:
+def wrong_labels(codes: Index, rate: float, seed: int) -> Index:
     """Labels (0 to k - 1) of which a share is wrong.
 
     Of every class the same share, to the nearest whole number, gets the labels of the other classes
@@ -21,9 +21,9 @@ def wrong_labels(own: Index, rate: float, seed: int) -> Index:
     if not 0 <= rate < 1:
         raise OptionError(f"rate={rate!r} makes no sense. Expected a share from 0 to below 1.")
     rng = np.random.default_rng([seed, round(1000 * rate)])
-    k, given = int(own.max()) + 1, own.copy()
+    k, given = int(codes.max()) + 1, codes.copy()
     for c in range(k):
-        mine = np.flatnonzero(own == c)
+        mine = np.flatnonzero(codes == c)
         chosen = rng.choice(mine, round(rate * len(mine)), replace=False)
         given[chosen] = (c + 1 + np.arange(len(chosen)) % (k - 1)) % k
     return np.asarray(given, np.intp)

@@ -36,11 +36,11 @@ def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int
     n, k, most = len(images), len(images.names), SOURCES[dataset].ratio
     sizes = {ratio: sample_size(n, k, ratio) for ratio in SOURCES[dataset].ratios}
     rows = unit_rows(images.rows(standardised))
-    drawn = draw(images.own, list(sizes.values()), np.random.default_rng([seed, run]))
+    drawn = draw(images.codes, list(sizes.values()), np.random.default_rng([seed, run]))
     made = SharedDraw.make(rows, drawn, work.progress)
     found: dict[str, Any] = {}
     for rate in RATES:
-        given = wrong_labels(images.own, rate, seed)
+        given = wrong_labels(images.codes, rate, seed)
         for ratio in sizes if rate == 0 else (most,):
             terms = made.score(given, sizes[ratio], work.progress)
             found |= {column(name, rate, ratio): terms[name] for name in TERMS}
@@ -68,14 +68,14 @@ def estimated(
     return found
 
 
-def chosen(plan: Plan, own: Index) -> Index:
+def chosen(plan: Plan, codes: Index) -> Index:
     """The examples that are trained on, as many of every class; all if the plan says none."""
-    if plan.examples is None or plan.examples >= len(own):
-        return np.arange(len(own))
-    k = int(own.max()) + 1
+    if plan.examples is None or plan.examples >= len(codes):
+        return np.arange(len(codes))
+    k = int(codes.max()) + 1
     rng = np.random.default_rng([plan.seed, 1])
     some = [
-        rng.choice(np.flatnonzero(own == c), plan.examples // k, replace=False) for c in range(k)
+        rng.choice(np.flatnonzero(codes == c), plan.examples // k, replace=False) for c in range(k)
     ]
     return np.sort(np.concatenate(some))
 
@@ -83,7 +83,7 @@ def chosen(plan: Plan, own: Index) -> Index:
 def subset(plan: Plan, work: Work, dataset: str) -> tuple[Index, Images]:
     """Positions and images of what is trained on, at their full size."""
     images = load(work.data, dataset)
-    rows = chosen(plan, images.own)
+    rows = chosen(plan, images.codes)
     return rows, images[rows]
 
 
@@ -96,11 +96,11 @@ def subset_scores(work: Work, plan: str, dataset: str, rate: float, seed: int) -
     made = Plan.named(plan, seed)
     _, images = subset(made, work, dataset)
     source = SOURCES[dataset]
-    X, given = images.rows(source.standardised), wrong_labels(images.own, rate, seed)
+    X, given = images.rows(source.standardised), wrong_labels(images.codes, rate, seed)
     size = sample_size(len(images), len(images.names), source.ratio)
     rows, total = unit_rows(X), dict.fromkeys(TERMS, np.zeros(len(images)))
     for run in range(made.subset_runs):
-        drawn = draw(images.own, [size], np.random.default_rng([seed, run]))
+        drawn = draw(images.codes, [size], np.random.default_rng([seed, run]))
         terms = SharedDraw.make(rows, drawn, Silent()).score(given, size, Silent())
         total = {name: total[name] + terms[name] for name in TERMS}
     found: dict[str, Any] = {name: total[name] / made.subset_runs for name in TERMS}

@@ -56,8 +56,8 @@ def make(work: Work, plan: Plan) -> Result:
     depends: dict[str, Any] = {}
     scaled: dict[str, Any] = {}
     for name in datasets:
-        own, title = load(work.data, name).own, SOURCES[name].title
-        known = c_scores(work.data, name, own)
+        codes, title = load(work.data, name).codes, SOURCES[name].title
+        known = c_scores(work.data, name, codes)
         if known is None:
             file = SOURCES[name].c_scores
             not_run.append(f"{title}, C-score: there is no {file} in cscores/ of the data")
@@ -169,13 +169,13 @@ def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """
     images = load(work.data, dataset)
     rng, k = np.random.default_rng([seed, 3]), len(images.names)
-    count = min(SOME // k, int(np.bincount(images.own).min()))
-    some = [rng.choice(np.flatnonzero(images.own == c), count, replace=False) for c in range(k)]
+    count = min(SOME // k, int(np.bincount(images.codes).min()))
+    some = [rng.choice(np.flatnonzero(images.codes == c), count, replace=False) for c in range(k)]
     rows = np.sort(np.concatenate(some))
-    known = c_scores(work.data, dataset, images.own)
+    known = c_scores(work.data, dataset, images.codes)
     if known is None:
         return {}
-    hard, own = 1 - known[rows], images.own[rows]
+    hard, codes = 1 - known[rows], images.codes[rows]
     pixels, raw = images.rows(False), images[rows].rows(False).astype(np.float64)
     ways = {
         "pixels as they are": (raw, MANY),
@@ -188,8 +188,8 @@ def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     for way, (X, runs) in ways.items():
         unit, total = unit_rows(X), dict.fromkeys(DEPENDS, np.zeros(len(rows)))
         for run in range(runs):
-            drawn = draw(own, [size], np.random.default_rng([seed, run]))
-            terms = SharedDraw.make(unit, drawn, work.progress).score(own, size, work.progress)
+            drawn = draw(codes, [size], np.random.default_rng([seed, run]))
+            terms = SharedDraw.make(unit, drawn, work.progress).score(codes, size, work.progress)
             terms["cg"] = terms["first_term"] + terms["partial"] + terms["third_term"]
             total = {by: total[by] + terms[by] for by in DEPENDS}
             if run + 1 in (1, MANY):

@@ -46,10 +46,10 @@ def _images(
     """Rows of pixels, at half the width and height, and targets 1 and -1 of some of two classes."""
     images = load(work.data, DATASET, split)
     rng = np.random.default_rng([seed, 4])
-    places = [np.flatnonzero(images.own == c) for c in classes]
+    places = [np.flatnonzero(images.codes == c) for c in classes]
     chosen = [rng.choice(one, min(count, len(one)), replace=False) for one in places]
     some = images[np.concatenate(chosen)].halved()
-    return some.rows(standardised=False), np.where(some.own == classes[0], 1.0, -1.0)
+    return some.rows(standardised=False), np.where(some.codes == classes[0], 1.0, -1.0)
 
 
 def check(

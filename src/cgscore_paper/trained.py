@@ -38,16 +38,16 @@ def examples(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
     """What networks see: training and test images at their size, with classes and positions."""
     made = Plan.named(plan, seed)
     whole, test = (load(work.data, dataset, split) for split in ("train", "test"))
-    rows = chosen(made, whole.own)
+    rows = chosen(made, whole.codes)
     seen, unseen = (part.halved() if made.halved else part for part in (whole[rows], test))
     found = {
         "X": seen.X,
-        "own": seen.own,
+        "own": seen.codes,
         "rows": rows,
         "X_test": unseen.X,
-        "own_test": unseen.own,
+        "own_test": unseen.codes,
     }
-    known = c_scores(work.data, dataset, whole.own)
+    known = c_scores(work.data, dataset, whole.codes)
     return found if known is None else {**found, "c_score": known[rows]}
 
 

@@ -72,9 +72,9 @@ def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
     assert len(drawn) == 4000
     assert wrong[drawn].mean() < 0.5 * wrong.mean()
     assert (drawn == np.array(list(weighted_sampler(scores, num_samples=4000, seed=1)))).all()
-    skewed = np.where(scores.own() == 0, 30.0, 1.0)
+    skewed = np.where(scores.codes() == 0, 30.0, 1.0)
     even = np.array(list(weighted_sampler(scores, skewed, balanced=True, num_samples=5000, seed=2)))
-    shares = np.bincount(scores.own()[even], minlength=10) / 5000
+    shares = np.bincount(scores.codes()[even], minlength=10) / 5000
     assert shares.min() > 0.07
     assert shares.max() < 0.13
     with pytest.raises(OptionError, match="no weights"):
@@ -82,7 +82,7 @@ def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
     with pytest.raises(OptionError, match="num_samples=0"):
         weighted_sampler(scores, num_samples=0)
     with pytest.raises(OptionError, match="cannot be drawn"):
-        weighted_sampler(scores, np.where(scores.own() == 3, 0.0, 1.0), balanced=True)
+        weighted_sampler(scores, np.where(scores.codes() == 3, 0.0, 1.0), balanced=True)
 
 
 def test_lightning_data_modules(digits: tuple[Any, cgscore.Scores]) -> None:

@@ -210,11 +210,11 @@ def test_blocks_done_elsewhere_are_those_done_here(data: Any) -> None:
     from cgscore.execution.progress import ignore
     from cgscore.kernel import unit_rows
     from cgscore.solvers.iterative.block_bounds import Bounds, random_blocks
-    from cgscore.solvers.iterative.half_matrix import Formed
+    from cgscore.solvers.iterative.half_matrix import OnTheFlyKernel
     from cgscore.solvers.iterative.landmarks import landmarks_of
 
     rows = unit_rows(data[0])
-    H = Formed(rows)
+    H = OnTheFlyKernel(rows)
     for ridge in (0.0, 0.1):
         known = landmarks_of(H, rows, ridge, np.random.default_rng(0))
         blocks = random_blocks(800, 4, np.random.default_rng(1))

@@ -104,7 +104,7 @@ def test_values_stay_on_the_workers(client: Client) -> None:
 
 def test_threads_are_as_many_as_fit_in_memory() -> None:
     executor = Local(limit=1000, most=8)
-    executor.admit(shared=100, each=300)
+    executor.check_memory(shared=100, each=300)
     assert executor.workers() == 3
     with pytest.raises(MemoryLimitError, match=r"needs 1 kB .* 0.9 kB is left of the limit"):
-        executor.admit(shared=100, each=1000)
+        executor.check_memory(shared=100, each=1000)

@@ -81,8 +81,8 @@ def test_appendix_b(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
             for group, count in (("wrong", 60), ("right", 240)):
                 assert found[group]["positive"] + found[group]["negative"] == count
             assert found["wrong"]["highest"] + found["right"]["highest"] == 60
-    own = load(work.data, "cifar-10").own
-    wrong = wrong_labels(own, 0.2, plan.seed) != own
+    codes = load(work.data, "cifar-10").codes
+    wrong = wrong_labels(codes, 0.2, plan.seed) != codes
     partial = estimated(work, shared_runs(plan, "cifar-10"), rate=0.2)["partial"]
     assert numbers["counts"]["cifar-10"]["1:4, 2 runs"]["wrong"]["positive"] == (
         (partial[wrong] > 0).sum()

@@ -25,11 +25,11 @@ def test_both_parts_are_read_in_their_order(data: Path, name: str, shape: tuple[
     assert train.X.shape == (10 * TRAIN, *shape)
     assert test.X.shape == (10 * TEST, *shape)
     assert train.X.dtype == np.uint8
-    assert (np.bincount(train.own) == TRAIN).all()
+    assert (np.bincount(train.codes) == TRAIN).all()
     assert train.names == tuple(map(str, range(10)))
     # both were written in the same order
-    np.testing.assert_array_equal(train.own, load(data, "fashion-mnist").own)
-    assert (np.diff(train.own) < 0).any()  # not sorted by class
+    np.testing.assert_array_equal(train.codes, load(data, "fashion-mnist").codes)
+    assert (np.diff(train.codes) < 0).any()  # not sorted by class
 
 
 def test_rows_are_taken_with_their_labels(data: Path) -> None:
@@ -37,7 +37,7 @@ def test_rows_are_taken_with_their_labels(data: Path) -> None:
     part = whole[rows]
     assert len(part) == 3
     np.testing.assert_array_equal(part.X, whole.X[rows])
-    np.testing.assert_array_equal(part.own, whole.own[rows])
+    np.testing.assert_array_equal(part.codes, whole.codes[rows])
 
 
 def test_halves_are_means_of_four() -> None:
@@ -72,12 +72,12 @@ def test_what_is_missing_says_so(data: Path) -> None:
 
 
 def test_consistency_scores(data: Path) -> None:
-    own = load(data, "cifar-10").own
-    found = c_scores(data, "cifar-10", own)
+    codes = load(data, "cifar-10").codes
+    found = c_scores(data, "cifar-10", codes)
     assert found is not None
     assert found.shape == (300,)
-    assert c_scores(data, "cifar-100", own) is None  # no file
-    assert c_scores(data, "fashion-mnist", own) is None  # none published
+    assert c_scores(data, "cifar-100", codes) is None  # no file
+    assert c_scores(data, "fashion-mnist", codes) is None  # none published
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_cifar_100_as_published(tmp_path: Path, pictures: tuple[Any, Any]) -> No
     train, test = load(tmp_path, "cifar-100"), load(tmp_path, "cifar-100", "test")
     np.testing.assert_array_equal(train.X, X[:18])
     np.testing.assert_array_equal(test.X, X[18:])
-    np.testing.assert_array_equal(train.own, y[:18])
+    np.testing.assert_array_equal(train.codes, y[:18])
     assert train.names == ("apple", "bear", "can", "dolphin", "elephant", "fox")
 
 
@@ -125,7 +125,7 @@ def test_mnist_as_published(tmp_path: Path, pictures: tuple[Any, Any], packed: b
             name = f"{split}-{kind}-ubyte" + ".gz" * packed
             (folder / name).write_bytes(gzip.compress(content) if packed else content)
     np.testing.assert_array_equal(load(tmp_path, "mnist").X, X[:18])
-    np.testing.assert_array_equal(load(tmp_path, "mnist", "test").own, y[18:])
+    np.testing.assert_array_equal(load(tmp_path, "mnist", "test").codes, y[18:])
 
 
 def test_imagenet_as_folders_of_classes(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_imagenet_as_folders_of_classes(tmp_path: Path) -> None:
     train, test = load(tmp_path, "imagenet"), load(tmp_path, "imagenet", "test")
     assert train.X.shape == (6, 224, 224, 3)
     assert test.X.shape == (2, 224, 224, 3)
-    assert np.bincount(train.own).tolist() == [3, 3]
+    assert np.bincount(train.codes).tolist() == [3, 3]
     assert train.names == ("n01440764", "n02102040")
 
 

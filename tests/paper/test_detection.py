@@ -81,7 +81,7 @@ def test_densities_count_what_is_clipped() -> None:
 
 def test_table_1(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, numbers = done("table-1", work, plan, tmp_path)
-    hard = 1 - np.asarray(c_scores(work.data, "cifar-10", load(work.data, "cifar-10").own))
+    hard = 1 - np.asarray(c_scores(work.data, "cifar-10", load(work.data, "cifar-10").codes))
     cells = shared_runs(plan, "cifar-10")
     found = numbers["cifar-10"]
     cg = estimated(work, cells)["cg"]
@@ -140,8 +140,8 @@ def test_figure_3(work: Work, plan: Plan, tmp_path: Path) -> None:
                 assert (np.diff(curve) >= 0).all()
                 assert one["found_among_as_many"] == pytest.approx(curve[20], abs=1e-3)
             assert len(found["density"]["right"]) == len(found["density"]["wrong"]) == 60
-    own = load(work.data, "fashion-mnist").own
-    wrong = wrong_labels(own, 0.2, plan.seed) != own
+    codes = load(work.data, "fashion-mnist").codes
+    wrong = wrong_labels(codes, 0.2, plan.seed) != codes
     partial = estimated(work, shared_runs(plan, "fashion-mnist"), 0.2)["partial"]
     found = numbers["whole"]["fashion-mnist"]["scores"]
     assert found["partial"]["auroc"] == pytest.approx(roc_auc_score(wrong, partial), abs=1e-5)
@@ -176,11 +176,11 @@ def test_appendix_g(work: Work, plan: Plan, tmp_path: Path) -> None:
 def test_appendix_c(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, numbers = done("appendix-c", work, plan, tmp_path)
     assert list(result.figures) == ["", "-2", "-3", "-4"]
-    own = load(work.data, "fashion-mnist").own
+    codes = load(work.data, "fashion-mnist").codes
     cg = estimated(work, shared_runs(plan, "fashion-mnist"))["cg"]
     shown = numbers["shown"]["fashion-mnist"]
     assert len(shown) == 10
-    mine = np.flatnonzero(own == 3)
+    mine = np.flatnonzero(codes == 3)
     ranked = mine[np.argsort(-cg[mine])]
     assert shown["dress"]["highest"]["rows"] == ranked[:3].tolist()
     assert shown["dress"]["lowest"]["rows"] == ranked[-3:].tolist()
@@ -190,7 +190,7 @@ def test_appendix_c(work: Work, plan: Plan, tmp_path: Path) -> None:
     classes = numbers["classes"]["cifar-10"]
     assert classes["means"] == sorted(classes["means"])
     cg = estimated(work, shared_runs(plan, "cifar-10"))["cg"]
-    mine = load(work.data, "cifar-10").own == int(classes["names"][0])
+    mine = load(work.data, "cifar-10").codes == int(classes["names"][0])
     assert classes["means"][0] == pytest.approx(cg[mine].mean(), rel=1e-5)
     assert classes["deviations"][0] == pytest.approx(cg[mine].std(), rel=1e-5)
     four = numbers["four_classes"]["cifar-10"]["classes"]

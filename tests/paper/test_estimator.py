@@ -21,8 +21,8 @@ N, K = 240, 4
 def points() -> tuple[Any, Any]:
     """Overlapping classes, shuffled."""
     rng = np.random.default_rng(5)
-    own = rng.permutation(np.repeat(np.arange(K), N // K))
-    return rng.standard_normal((N, 12)) + np.eye(K, 12)[own], own
+    codes = rng.permutation(np.repeat(np.arange(K), N // K))
+    return rng.standard_normal((N, 12)) + np.eye(K, 12)[codes], codes
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def test_each_class_has_the_exact_scores_of_its_problem(
     points: tuple[Any, Any], drawn: Any, made: SharedDraw, size: int, rate: float, chosen: int
 ) -> None:
     """Class c is scored among the first `size` of those drawn and all of its own, c against all."""
-    X, own = points
-    given = wrong_labels(own, rate, 0)
+    X, codes = points
+    given = wrong_labels(codes, rate, 0)
     found = made.score(given, size, Silent())
     problem = np.union1d(drawn[:size], np.flatnonzero(given == chosen))
     mine = given[problem] == chosen
@@ -55,10 +55,10 @@ def test_each_class_has_the_exact_scores_of_its_problem(
 
 
 def test_a_ridge_is_that_of_exact_scores(points: tuple[Any, Any], drawn: Any) -> None:
-    X, own = points
-    found = SharedDraw.make(unit_rows(X), drawn, Silent(), ridge=0.1).score(own, 120, Silent())
-    problem = np.union1d(drawn, np.flatnonzero(own == 1))
-    mine = own[problem] == 1
+    X, codes = points
+    found = SharedDraw.make(unit_rows(X), drawn, Silent(), ridge=0.1).score(codes, 120, Silent())
+    problem = np.union1d(drawn, np.flatnonzero(codes == 1))
+    mine = codes[problem] == 1
     exact = cgscore.score(X[problem], mine, method="exact", ridge=0.1, progress=False)
     table = exact.table.assign(cg_prime=exact.extra("cg_prime", data=X[problem])["cg_prime"])
     for name in TERMS:
@@ -73,10 +73,10 @@ def test_every_example_is_scored(points: tuple[Any, Any], made: SharedDraw) -> N
 
 
 def test_all_drawn_is_the_exact_score(points: tuple[Any, Any]) -> None:
-    X, own = points
-    every = draw(own, [N], np.random.default_rng(0))
-    found = SharedDraw.make(unit_rows(X), every, Silent()).score(own, N, Silent())
-    exact = cgscore.score(X, own, method="exact", progress=False).table
+    X, codes = points
+    every = draw(codes, [N], np.random.default_rng(0))
+    found = SharedDraw.make(unit_rows(X), every, Silent()).score(codes, N, Silent())
+    exact = cgscore.score(X, codes, method="exact", progress=False).table
     np.testing.assert_allclose(found["partial"], exact["partial"], rtol=0, atol=1e-3)
     cg = found["first_term"] + found["partial"] + found["third_term"]
     np.testing.assert_allclose(cg, exact["cg"], rtol=0, atol=1e-3)
@@ -93,9 +93,9 @@ def test_progress_reaches_its_end(points: tuple[Any, Any], drawn: Any) -> None:
 
 @pytest.mark.parametrize("where", ["both drawn", "one drawn", "none drawn"])
 def test_copies_are_refused(points: tuple[Any, Any], drawn: Any, where: str) -> None:
-    X, own = points[0].copy(), points[1].copy()
+    X, codes = points[0].copy(), points[1].copy()
     left = np.setdiff1d(np.arange(N), drawn)
-    same = left[own[left] == own[left[0]]]
+    same = left[codes[left] == codes[left[0]]]
     a, b = {
         "both drawn": (drawn[0], drawn[5]),
         "one drawn": (drawn[0], left[0]),
@@ -103,7 +103,7 @@ def test_copies_are_refused(points: tuple[Any, Any], drawn: Any, where: str) -> 
     }[where]
     X[b] = X[a]
     with pytest.raises(DataError, match=r"not positive definite at example \d+.*copies another"):
-        SharedDraw.make(unit_rows(X), drawn, Silent()).score(own, 120, Silent())
+        SharedDraw.make(unit_rows(X), drawn, Silent()).score(codes, 120, Silent())
 
 
 @pytest.mark.parametrize("size", [0, 121])
@@ -113,14 +113,14 @@ def test_sizes_that_were_not_drawn(points: tuple[Any, Any], made: SharedDraw, si
 
 
 def test_draws_are_balanced_in_every_prefix() -> None:
-    own = np.repeat(np.arange(5), [30, 40, 50, 60, 70])
+    codes = np.repeat(np.arange(5), [30, 40, 50, 60, 70])
     sizes = [25, 75, 150]
-    found = draw(own, sizes, np.random.default_rng(0))
+    found = draw(codes, sizes, np.random.default_rng(0))
     assert len(found) == len(set(found.tolist())) == 150
     for size in range(5, 151, 5):
-        assert (np.bincount(own[found[:size]], minlength=5) == size // 5).all()
-    np.testing.assert_array_equal(found[:25], draw(own, [25], np.random.default_rng(0)))
-    assert (found != draw(own, sizes, np.random.default_rng(1))).any()
+        assert (np.bincount(codes[found[:size]], minlength=5) == size // 5).all()
+    np.testing.assert_array_equal(found[:25], draw(codes, [25], np.random.default_rng(0)))
+    assert (found != draw(codes, sizes, np.random.default_rng(1))).any()
 
 
 def test_draws_that_are_too_large() -> None:

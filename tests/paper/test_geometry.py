@@ -127,10 +127,10 @@ def test_whole_draws_are_exact(work: Work, plan: Plan) -> None:
 
 
 def test_channels_are_standardised_over_all_images(work: Work) -> None:
-    X, own = appendix_a.small(work, True, 0)
+    X, codes = appendix_a.small(work, True, 0)
     raw, again = appendix_a.small(work, False, 0)
-    assert (own == again).all()
-    assert np.bincount(own).tolist() == [30] * 10
+    assert (codes == again).all()
+    assert np.bincount(codes).tolist() == [30] * 10
     pixels = raw.reshape(-1, 3).astype(float)  # here all images are chosen
     expected = (pixels - pixels.mean(axis=0)) / pixels.std(axis=0)
     np.testing.assert_allclose(X, expected.reshape(X.shape))

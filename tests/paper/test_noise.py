@@ -11,47 +11,47 @@ from cgscore_paper.noise import wrong_labels
 
 @pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.8])
 def test_exact_counts_balanced_over_classes(rate: float) -> None:
-    own = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 50))
-    given = wrong_labels(own, rate, 0)
-    wrong = given != own
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(10), 50))
+    given = wrong_labels(codes, rate, 0)
+    wrong = given != codes
     assert wrong.sum() == round(500 * rate)
-    assert (np.bincount(own[wrong], minlength=10) == round(50 * rate)).all()
+    assert (np.bincount(codes[wrong], minlength=10) == round(50 * rate)).all()
     assert (np.bincount(given) == 50).all()  # as many come as go
 
 
 def test_unequal_classes_lose_the_same_share() -> None:
-    own = np.repeat([0, 1, 2], [10, 35, 101])
-    wrong = wrong_labels(own, 0.2, 0) != own
-    assert np.bincount(own[wrong]).tolist() == [2, 7, 20]
+    codes = np.repeat([0, 1, 2], [10, 35, 101])
+    wrong = wrong_labels(codes, 0.2, 0) != codes
+    assert np.bincount(codes[wrong]).tolist() == [2, 7, 20]
 
 
 def test_all_others_get_as_many() -> None:
     """Of 4,000 wrong labels of a class of CIFAR-10, 444 or 445 go to each other class."""
-    own = np.repeat(np.arange(10), 5_000)
-    given = wrong_labels(own, 0.8, 3)
+    codes = np.repeat(np.arange(10), 5_000)
+    given = wrong_labels(codes, 0.8, 3)
     moved = np.zeros((10, 10), int)
-    np.add.at(moved, (own, given), 1)
+    np.add.at(moved, (codes, given), 1)
     assert (moved.diagonal() == 1_000).all()
     assert set(moved[~np.eye(10, dtype=bool)]) == {444, 445}
     assert (moved.sum(axis=0) == 5_000).all()
 
 
 def test_two_classes_swap() -> None:
-    own = np.arange(40) % 2
-    given = wrong_labels(own, 0.5, 0)
-    assert (given != own).sum() == 20
+    codes = np.arange(40) % 2
+    given = wrong_labels(codes, 0.5, 0)
+    assert (given != codes).sum() == 20
     assert set(given) == {0, 1}
 
 
 def test_the_seed_and_the_rate_decide() -> None:
-    own = np.arange(200) % 10
-    before = own.copy()
-    first = wrong_labels(own, 0.2, 0)
-    np.testing.assert_array_equal(own, before)
-    np.testing.assert_array_equal(first, wrong_labels(own, 0.2, 0))
-    assert (first != wrong_labels(own, 0.2, 1)).any()
+    codes = np.arange(200) % 10
+    before = codes.copy()
+    first = wrong_labels(codes, 0.2, 0)
+    np.testing.assert_array_equal(codes, before)
+    np.testing.assert_array_equal(first, wrong_labels(codes, 0.2, 0))
+    assert (first != wrong_labels(codes, 0.2, 1)).any()
     # the wrong ones of a lower rate are not simply a part of those of a higher one
-    assert ((first != own) & (wrong_labels(own, 0.5, 0) == own)).any()
+    assert ((first != codes) & (wrong_labels(codes, 0.5, 0) == codes)).any()
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.0, 20, float("nan")])

@@ -50,7 +50,7 @@ def test_one_training_along_its_epochs(work: Work, plan: Plan) -> None:
 
 
 def test_wrong_labels_are_low_in_the_label_score(work: Work, plan: Plan) -> None:
-    own = work(examples_cell(plan, "fashion-mnist"))["own"]
-    wrong = wrong_labels(own, 0.2, plan.seed) != own
+    codes = work(examples_cell(plan, "fashion-mnist"))["own"]
+    wrong = wrong_labels(codes, 0.2, plan.seed) != codes
     found = values(work, plan, "fashion-mnist", "posterior", 0.2)
     assert found[wrong].mean() > found[~wrong].mean()

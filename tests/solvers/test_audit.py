@@ -99,8 +99,8 @@ def test_rare_large_errors_are_seen_by_strata() -> None:
     """2 % of the examples have a d that is wrong by a factor of 3, and bounds that are apart."""
     rng = np.random.default_rng(2)
     n = 3000
-    own = rng.integers(0, 2, n)
-    Y = np.where(own[:, None] == np.arange(2), 1.0, -1.0)
+    codes = rng.integers(0, 2, n)
+    Y = np.where(codes[:, None] == np.arange(2), 1.0, -1.0)
     d = np.exp(rng.normal(2, 0.3, n))
     alpha = rng.normal(0, 3, (n, 2))
     wrong = rng.choice(n, 60, replace=False)
@@ -108,14 +108,14 @@ def test_rare_large_errors_are_seen_by_strata() -> None:
     estimate[wrong] /= 3
     bounds = np.column_stack([estimate, 0.9 * estimate])
     bounds[wrong, 1] /= 1.5
-    cg, mine = valuation(Y, own, alpha, estimate).cg, alpha[np.arange(n), own]
+    cg, mine = valuation(Y, codes, alpha, estimate).cg, alpha[np.arange(n), codes]
     true = rank_correlation(mine**2 / d, cg)
     drawn = np.setdiff1d(rng.choice(n, 70, replace=False), wrong)[:60]  # none of them by chance
 
     def claim(rows: Any, stratum: Any) -> Any:
         audited = Audited(rows, d[rows], alpha[rows])
         rng = np.random.default_rng(0)
-        return measure(Y, own, alpha, estimate, audited, estimate[rows], rng, stratum, 60)
+        return measure(Y, codes, alpha, estimate, audited, estimate[rows], rng, stratum, 60)
 
     stratum = strata(cg, estimate, bounds)
     assert np.isin(stratum[wrong], (1, 2)).mean() == 1

@@ -17,7 +17,7 @@ from cgscore.solvers.iterative.audit import Audited, calibrate, measure, rank_co
 from cgscore.solvers.iterative.block_bounds import Bounds, parts, random_blocks, similar_blocks
 from cgscore.solvers.iterative.conjugate_gradients import conjugate_gradients
 from cgscore.solvers.iterative.device import OnDevice
-from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Kept
+from cgscore.solvers.iterative.half_matrix import HalfMatrix, InMemoryKernel, OnTheFlyKernel
 from cgscore.solvers.iterative.landmarks import Preconditioner, landmarks_of
 
 
@@ -40,9 +40,13 @@ def test_half_a_matrix_is_the_whole(kind: str) -> None:
     X[300] = X[20] + 1e-6  # a close pair, lost in float32 unless it is treated
     rows = unit_rows(X)
     seen: list[float] = []
-    H: HalfMatrix = Formed(rows)
+    H: HalfMatrix = OnTheFlyKernel(rows)
     if kind != "formed":
-        H = Kept(rows, seen.append) if kind == "kept" else OnDevice(rows, "cpu", seen.append)
+        H = (
+            InMemoryKernel(rows, seen.append)
+            if kind == "kept"
+            else OnDevice(rows, "cpu", seen.append)
+        )
     true = cgscore.gram(X)
     V = np.random.default_rng(1).standard_normal((3, 700)).astype(np.float32)
     np.testing.assert_allclose(H.product(np.asfortranarray(V)), V @ true, atol=2e-3)
@@ -58,7 +62,7 @@ def test_half_a_matrix_is_the_whole(kind: str) -> None:
 def test_conjugate_gradients_solve_every_system_to_its_tolerance() -> None:
     X, _ = cloud(600)
     rows = unit_rows(X)
-    H = Kept(rows, lambda size: None)
+    H = InMemoryKernel(rows, lambda size: None)
     M = Preconditioner(H, landmarks_of(H, rows, 0.0, np.random.default_rng(0)))
     B = np.asfortranarray(np.random.default_rng(1).standard_normal((5, 600)).astype(np.float32))
     B[3] = 0
@@ -103,7 +107,7 @@ def test_blocks_bound_d_from_below(ridge: float) -> None:
     rows = unit_rows(X)
     whole = cgscore.gram(X) + ridge * np.eye(800)
     d = np.diag(np.linalg.inv(whole))
-    H = Kept(rows, lambda size: None)
+    H = InMemoryKernel(rows, lambda size: None)
     known = landmarks_of(H, rows, ridge, np.random.default_rng(0))
     bounds = Bounds(H, rows, known, None)
     chance = random_blocks(800, 4, np.random.default_rng(3))
@@ -131,7 +135,7 @@ def test_a_block_with_a_close_pair_is_done_in_float64() -> None:
     X, _ = cloud(100)
     X[60] = X[7] + 1e-7 * X[8]
     rows = unit_rows(X)
-    H = Kept(rows, lambda size: None)
+    H = InMemoryKernel(rows, lambda size: None)
     bounds = Bounds(H, rows, landmarks_of(H, rows, 0.0, np.random.default_rng(0)), None)
     found = bounds.of("all", [np.arange(100)], ignore)
     assert bounds.again == 1
@@ -161,14 +165,14 @@ def test_the_audit_measures_what_it_has_not_seen() -> None:
     """Errors of a known size: the audit's correlation agrees with the true one."""
     rng = np.random.default_rng(1)
     n, k = 3000, 3
-    own = rng.integers(0, k, n)
-    Y = np.where(own[:, None] == np.arange(k), 1.0, -1.0)
+    codes = rng.integers(0, k, n)
+    Y = np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
     d = np.exp(rng.normal(2, 0.3, n))
     alpha = rng.normal(0, 3, (n, k))
     noisy = d * np.exp(rng.normal(0, 0.05, n))
     rows = rng.choice(n, 64, replace=False)
-    report = measure(Y, own, alpha, noisy, Audited(rows, d[rows], alpha[rows]), noisy[rows], rng)
-    own_alpha = alpha[np.arange(n), own]
+    report = measure(Y, codes, alpha, noisy, Audited(rows, d[rows], alpha[rows]), noisy[rows], rng)
+    own_alpha = alpha[np.arange(n), codes]
     true = rank_correlation(own_alpha**2 / d, own_alpha**2 / noisy)
     low, high = report["rank_correlation_interval"]
     assert low < true < high

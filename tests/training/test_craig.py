@@ -102,9 +102,9 @@ def test_weights_are_who_is_stood_for(method: str) -> None:
     total = 0.0
     weights = dict.fromkeys(found.positions.tolist(), 0)
     for i in range(90):
-        own = [j for j in found.positions if y[j] == y[i]]
-        away = [float(np.linalg.norm(g[i] - g[j])) for j in own]
-        weights[int(own[int(np.argmin(away))])] += 1
+        codes = [j for j in found.positions if y[j] == y[i]]
+        away = [float(np.linalg.norm(g[i] - g[j])) for j in codes]
+        weights[int(codes[int(np.argmin(away))])] += 1
         total += min(away)
     assert found.weights.tolist() == list(weights.values())
     assert found.weights.sum() == 90

@@ -39,7 +39,7 @@ class Turns:
 
     every: int = 2
 
-    def __call__(self, epoch: int, found: Evaluation, own: Any) -> Coreset:
+    def __call__(self, epoch: int, found: Evaluation, codes: Any) -> Coreset:
         assert found.probability.shape == (12, 3)
         positions = np.arange(5) + epoch
         return Coreset(positions, positions + 1, 0.0)
@@ -72,9 +72,9 @@ def test_craig_chooses_by_the_network_as_it_is(tmp_path: Path) -> None:
 
     @dataclass(frozen=True)
     class Watched(Craig):
-        def __call__(self, epoch: int, found: Evaluation, own: Any) -> Coreset:
-            chosen = super().__call__(epoch, found, own)
-            assert (own == y).all()
+        def __call__(self, epoch: int, found: Evaluation, codes: Any) -> Coreset:
+            chosen = super().__call__(epoch, found, codes)
+            assert (codes == y).all()
             by_hand = craig(found.probability, y, 0.2, seed=epoch)
             assert chosen.positions.tolist() == by_hand.positions.tolist()
             assert chosen.weights.sum() == 60

@@ -84,11 +84,11 @@ def test_every_score_is_that_of_its_module(table: Any, folder: Path) -> None:
             if epoch == 2:
                 first = outputs(net, Inputs(X_TEST[chosen], scale=inputs.scale))
         second = outputs(net, Inputs(X_TEST[chosen], scale=inputs.scale))
-        own = COLUMNS[::-1][:20][chosen]
+        codes = COLUMNS[::-1][:20][chosen]
         right["el2n"].append(el2n([nets[1].probability], COLUMNS))
         right["grand_last_layer"].append(grand_last_layer([nets[1]], COLUMNS))
         along = [nets[2], nets[4]]
-        right["tracin"].append(tracin(along, COLUMNS, [first, second], own, rates))
+        right["tracin"].append(tracin(along, COLUMNS, [first, second], codes, rates))
         right["self_influence"].append(self_influence(along, COLUMNS, rates))
         right["feature_cg"].append(cgscore.score(nets[3].features, Y).table["cg"])
         records = Records(folder / f"run-{run}" / "records")

@@ -161,14 +161,14 @@ def test_records_are_of_the_model_after_every_epoch(tmp_path: Path) -> None:
     assert list(found.checkpoints) == [0, 1, 2, 3]
     assert same(found.at(0), network())
     assert same(found.at(3), found.model)
-    own = torch.tensor(y)
+    codes = torch.tensor(y)
     for epoch in (1, 2, 3):
         with torch.no_grad():
             outputs = found.at(epoch)(Inputs(X, scale=found.scale).batch(slice(None)))
-        loss = torch.nn.functional.cross_entropy(outputs, own, reduction="none")
+        loss = torch.nn.functional.cross_entropy(outputs, codes, reduction="none")
         recorded = found.records
         assert np.allclose(recorded.loss[epoch - 1], loss, atol=1e-5)
-        assert np.array_equal(recorded.correct[epoch - 1], outputs.argmax(1) == own)
+        assert np.array_equal(recorded.correct[epoch - 1], outputs.argmax(1) == codes)
         assert np.allclose(recorded.probability[epoch - 1], outputs.softmax(1), atol=1e-3)
     with pytest.raises(OptionError, match="There are: 0, 1, 2, 3"):
         found.at(4)

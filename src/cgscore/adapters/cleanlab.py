@@ -36,13 +36,13 @@ def pred_probs(scores: Scores) -> Array:
     unknown = int(np.isnan(scores.loo).any(axis=1).sum())
     if unknown:
         raise OptionError(f"{unknown:,} examples have no leave-one-out prediction.")
-    return estimate_noise(scores.loo, scores.own()).how.probabilities(scores.loo)
+    return estimate_noise(scores.loo, scores.codes()).how.probabilities(scores.loo)
 
 
 def labels(scores: Scores) -> NDArray[np.intp]:
     """Given labels as cleanlab counts them: 0 to k - 1, in the order of `Scores.classes`."""
     _refuse_regression(scores)
-    return scores.own()
+    return scores.codes()
 
 
 def _refuse_regression(scores: Scores) -> None:
@@ -92,7 +92,7 @@ class CGScoreIssueManager(IssueManager):  # type: ignore[misc]
             scores = score(features, given, ridge=ridge, progress=False)
         elif len(scores) != len(given):
             raise OptionError(f"{len(scores):,} scores for {len(given):,} examples.")
-        elif not np.array_equal(scores.own(), np.unique(given, return_inverse=True)[1]):
+        elif not np.array_equal(scores.codes(), np.unique(given, return_inverse=True)[1]):
             raise OptionError("The scores are of other labels, or of rows in another order.")
         found = scores.label_issues()
         self.issues = pd.DataFrame(

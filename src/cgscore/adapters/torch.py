@@ -93,12 +93,12 @@ def weighted_sampler(
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise OptionError(f"by={by!r} gives no weights: expected finite numbers from 0 up.")
     if balanced:
-        own = scores.own()
-        total = np.bincount(own, weights, minlength=len(scores.classes))
+        codes = scores.codes()
+        total = np.bincount(codes, weights, minlength=len(scores.classes))
         if not total.all():
             empty = scores.classes[np.argmin(total)]
             raise OptionError(f"All weights of the class {empty!r} are 0: it cannot be drawn.")
-        weights /= total[own]
+        weights /= total[codes]
     generator = None if seed is None else torch.Generator().manual_seed(seed)
     return WeightedRandomSampler(
         weights.tolist(), num_samples or len(weights), replacement=True, generator=generator

@@ -849,7 +849,7 @@ def _why(
     suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     told = neighbours(
         dataset,
-        scores.own(),
+        scores.codes(),
         suspects["position"].tolist(),
         suggested.tolist(),
         ridge=scores.meta["ridge"],

@@ -85,7 +85,7 @@ def run(seed: int = 0, progress: bool | Listener | None = None) -> Demo:
 def flip(labels: NDArray[Any], share: float, seed: int) -> NDArray[Any]:
     """A copy of the labels with the given share moved to another class, chosen at random."""
     rng = np.random.default_rng(seed)
-    classes, own = np.unique(labels, return_inverse=True)
+    classes, codes = np.unique(labels, return_inverse=True)
     rows = rng.choice(len(labels), round(share * len(labels)), replace=False)
-    own[rows] = (own[rows] + rng.integers(1, len(classes), len(rows))) % len(classes)
-    return np.asarray(classes[own])
+    codes[rows] = (codes[rows] + rng.integers(1, len(classes), len(rows))) % len(classes)
+    return np.asarray(classes[codes])

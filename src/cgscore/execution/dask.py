@@ -120,7 +120,7 @@ def _address_in(scheduler_file: str | None) -> str:
 
 
 @dataclass
-class Held:
+class RemoteArray:
     """Values on workers, and how to make them again."""
 
     make: Callable[[], list[Future[Any]]]
@@ -137,7 +137,7 @@ class Cluster:
                 "Give distributed.Client('tcp://...')."
             )
         self._client = client
-        self._doubts: list[str] = []
+        self._warnings: list[str] = []
         self._last: dict[str, Any] = {}  # workers, as of the last look,
         self._there: dict[str, Any] = {}  # and of the last one that saw any
         self._looked = 0.0
@@ -156,7 +156,7 @@ class Cluster:
         limits = [worker["memory_limit"] for worker in self._found().values()]
         return float(sum(limits)) if all(limits) else float("inf")
 
-    def admit(self, shared: int, each: int) -> None:
+    def check_memory(self, shared: int, each: int) -> None:
         """Refuse workers that are too small before they die of it."""
         for name, worker in self._found().items():
             threads, limit = worker["nthreads"], worker["memory_limit"]
@@ -187,7 +187,7 @@ class Cluster:
                     "them. Look at the workers' logs; they may have too little memory."
                 )
 
-    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> Held:
+    def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> RemoteArray:
         """Values that stay on the workers: ``function(shared, item)`` of every item."""
 
         def make() -> list[Future[Any]]:
@@ -207,9 +207,9 @@ class Cluster:
                         future.result()
             return list(made)
 
-        return Held(make, make())
+        return RemoteArray(make, make())
 
-    def each(self, function: Callable[[R, S], T], held: Held, argument: S) -> list[T]:
+    def each(self, function: Callable[[R, S], T], held: RemoteArray, argument: S) -> list[T]:
         """``function(value, argument)`` where the values are, in their order.
 
         Dask makes values again that are lost with a worker. Where it cannot, because what they are
@@ -241,9 +241,9 @@ class Cluster:
         threads = sum(worker["nthreads"] for worker in self._there.values())
         return {"kind": "dask", "count": len(self._there), "threads": threads}
 
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """Workers with other libraries."""
-        return self._doubts
+        return self._warnings
 
     def _round(
         self, function: Callable[[S, T], R], shared: S, left: dict[int, T]
@@ -340,7 +340,7 @@ class Cluster:
                 )
             other = [key for key, value in ours.items() if theirs[key] != value]
             if other:
-                self._doubts.append(
+                self._warnings.append(
                     f"The worker {name} differs from this machine in {', '.join(other)}: results "
                     "may differ in their last digits from those of other workers."
                 )

@@ -32,7 +32,7 @@ class Executor(Protocol):
         """Tasks that can run at the same time now."""
         ...
 
-    def admit(self, shared: int, each: int) -> None:
+    def check_memory(self, shared: int, each: int) -> None:
         """Raise `MemoryLimitError` unless tasks of `each` bytes fit beside `shared` bytes."""
         ...
 
@@ -46,13 +46,13 @@ class Executor(Protocol):
         """What ``meta["workers"]`` says."""
         ...
 
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What a reader of results from these workers should know."""
         ...
 
 
 @runtime_checkable
-class Holder(Executor, Protocol):
+class ClusterExecutor(Executor, Protocol):
     """Runs tasks in other processes, which can also keep values."""
 
     def memory(self) -> float:
@@ -89,7 +89,7 @@ class Local:
         """Threads."""
         return self._count
 
-    def admit(self, shared: int, each: int) -> None:
+    def check_memory(self, shared: int, each: int) -> None:
         """Take as many threads as fit; the shared data are in memory, and count in a limit."""
         free = available_memory()
         room = free if self._limit is None else min(free, self._limit - shared)
@@ -126,6 +126,6 @@ class Local:
         """Threads."""
         return {"kind": "threads", "count": self._count}
 
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """None."""
         return []

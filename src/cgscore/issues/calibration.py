@@ -51,25 +51,25 @@ def sampled(n: int, k: int) -> Index:
     return np.linspace(0, n - 1, min(n, max(ROWS[0], min(ROWS[1], SAMPLE // k)))).astype(np.intp)
 
 
-def sharpest(F: Array, own: Index, T: Array) -> Calibration:
+def sharpest(F: Array, codes: Index, T: Array) -> Calibration:
     """The ``b`` under which the given labels are most likely."""
 
     def best(values: NDArray[np.floating]) -> float:
-        return float(max(values, key=lambda b: likelihood(F, own, T, Calibration(float(b)))))
+        return float(max(values, key=lambda b: likelihood(F, codes, T, Calibration(float(b)))))
 
     return Calibration(best(BETWEEN * best(SHARPNESS)))
 
 
 def calibrated(
-    F: Array, own: Index, T: Array, start: Calibration, penalty: float | None
+    F: Array, codes: Index, T: Array, start: Calibration, penalty: float | None
 ) -> Calibration:
     """W and c under which the given labels are most likely; without a penalty b alone."""
     if penalty is None:
-        return sharpest(F, own, T)
+        return sharpest(F, codes, T)
     k = F.shape[1]
     home = np.concatenate([(start.b * np.eye(k)).ravel(), np.zeros(k)])
     first = home if start.W is None else np.r_[start.W.ravel(), start.c]
-    of_own = T[:, own].T
+    of_own = T[:, codes].T
 
     def cost(x: Array) -> tuple[float, Array]:
         q = softmax(F @ x[: k * k].reshape(k, k) + x[k * k :])
@@ -86,7 +86,7 @@ def calibrated(
     return Calibration(start.b, found[: k * k].reshape(k, k), found[k * k :])
 
 
-def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | None:
+def best_penalty(F: Array, codes: Index, T: Array, start: Calibration) -> float | None:
     """The strongest penalty that tells held-out labels as well as any; None is b alone.
 
     As well: the likelihood of one half after learning from the other is within its standard error
@@ -94,10 +94,10 @@ def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | 
     """
     if F.shape[1] > WIDEST:
         return None
-    fit, held = _halves(F, own)
+    fit, held = _halves(F, codes)
     logs = {
         penalty: log_likelihoods(
-            F[held], own[held], T, calibrated(F[fit], own[fit], T, start, penalty)
+            F[held], codes[held], T, calibrated(F[fit], codes[fit], T, start, penalty)
         )
         for penalty in (None, *PENALTIES)
     }
@@ -109,22 +109,22 @@ def best_penalty(F: Array, own: Index, T: Array, start: Calibration) -> float | 
     )
 
 
-def _halves(F: Array, own: Index) -> tuple[Index, Index]:
+def _halves(F: Array, codes: Index) -> tuple[Index, Index]:
     """Two halves with the same classes, as hard to predict, in whatever order rows come."""
-    order = np.lexsort((F[np.arange(len(F)), own], own))
+    order = np.lexsort((F[np.arange(len(F)), codes], codes))
     return order[::2], order[1::2]
 
 
-def likelihood(F: Array, own: Index, T: Array, how: Calibration) -> float:
+def likelihood(F: Array, codes: Index, T: Array, how: Calibration) -> float:
     """Of the given labels, with the true ones hidden: its logarithm."""
-    return float(log_likelihoods(F, own, T, how).sum())
+    return float(log_likelihoods(F, codes, T, how).sum())
 
 
-def log_likelihoods(F: Array, own: Index, T: Array, how: Calibration) -> Array:
+def log_likelihoods(F: Array, codes: Index, T: Array, how: Calibration) -> Array:
     """The same for each label."""
     logs = np.empty(len(F))
     for part in parts(*F.shape):
-        logs[part] = np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, own[part]])
+        logs[part] = np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, codes[part]])
     return np.log(logs, out=logs)
 
 

@@ -31,7 +31,7 @@ SOLVED = 1e-3  # relative residual
 
 def neighbours(
     dataset: Dataset,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     suspects: Sequence[int],
     suggested: Sequence[int],
     *,
@@ -45,7 +45,7 @@ def neighbours(
     ----------
     dataset : Dataset
         The scored data.
-    own : (n,) array
+    codes : (n,) array
         Class of every example.
     suspects, suggested : sequences of int
         Positions of examples, and the class that each should have.
@@ -71,7 +71,7 @@ def neighbours(
         positive = None if weights is None else np.maximum(weights[:, number], 0.0)
         if positive is not None:
             positive[mine] = 0.0
-        for side, c in (("given", own[row]), ("suggested", other)):
+        for side, c in (("given", codes[row]), ("suggested", other)):
             found += [
                 {
                     "position": int(row),
@@ -82,17 +82,17 @@ def neighbours(
                     "similarity": alike,
                     "share": np.nan if positive is None else _share(positive, data.merged, near),
                 }
-                for near, alike in nearest(data, own, row, c)
+                for near, alike in nearest(data, codes, row, c)
             ]
     columns = ["position", "id", "side", "neighbour", "neighbour_position", "similarity", "share"]
     table: pd.DataFrame = pd.DataFrame(found, columns=columns)
     return table
 
 
-def nearest(data: Prepared, own: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
+def nearest(data: Prepared, codes: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
     """The examples of class c that are most similar to an example, and how similar they are."""
     alike = _cosines(data, data.merged.group[row])
-    rows = np.flatnonzero(own == c)
+    rows = np.flatnonzero(codes == c)
     rows = rows[rows != row]
     close = alike[data.merged.group[rows]]
     best = np.argsort(-close, kind="stable")[:NEAREST]

@@ -96,16 +96,16 @@ class Verdicts:
     wrong_by_class: Array
 
 
-def estimate_noise(F: Array, own: Index) -> Noise:
+def estimate_noise(F: Array, codes: Index) -> Noise:
     """T, and class probabilities, from leave-one-out predictions and given labels."""
     some = sampled(*F.shape)
-    G, j = F[some], own[some]
-    by_gap = _anchors(*_by_gap(F), own, F.shape[1], SHARES[:1])
+    G, j = F[some], codes[some]
+    by_gap = _anchors(*_by_gap(F), codes, F.shape[1], SHARES[:1])
     T = _noise_matrix(by_gap.counts)
     start = sharpest(G, j, T)
     penalty = best_penalty(G, j, T, start)
     how = calibrated(G, j, T, start, penalty)
-    found = _anchors(*_by_probability(F, how), own, F.shape[1], SHARES)
+    found = _anchors(*_by_probability(F, how), codes, F.shape[1], SHARES)
     T = _noise_matrix(found.counts)
     tried: list[tuple[float, Array, Calibration]] = []
     for level in LEVELS if found.fell else LEVELS[:1]:
@@ -116,18 +116,18 @@ def estimate_noise(F: Array, own: Index) -> Noise:
     return Noise(T, how, int(found.counts.sum()))
 
 
-def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
+def judge(F: Array, codes: Index, noise: Noise) -> Verdicts:
     """Posterior probabilities under the estimated noise."""
     n, k = F.shape
     right, sure, next_sure = np.empty(n), np.empty(n), np.empty(n)
     best, second = np.empty(n, np.intp), np.empty(n, np.intp)
     wrong = np.zeros(k)
     for part in parts(n, k):
-        posterior = noise.how.probabilities(F[part]) * noise.T[:, own[part]].T
+        posterior = noise.how.probabilities(F[part]) * noise.T[:, codes[part]].T
         posterior /= posterior.sum(axis=1, keepdims=True)
         rows = np.arange(len(posterior))
-        right[part] = posterior[rows, own[part]]
-        np.add.at(wrong, own[part], 1 - right[part])
+        right[part] = posterior[rows, codes[part]]
+        np.add.at(wrong, codes[part], 1 - right[part])
         best[part] = np.argmax(posterior, axis=1)
         sure[part] = posterior[rows, best[part]]
         posterior[rows, best[part]] = -1
@@ -136,15 +136,15 @@ def judge(F: Array, own: Index, noise: Noise) -> Verdicts:
     return Verdicts(right, best, second, sure, next_sure, wrong)
 
 
-def uninformative(F: Array, own: Index) -> bool:
+def uninformative(F: Array, codes: Index) -> bool:
     """Whether predictions agree with given labels no better than a constant or chance would.
 
     By the mean share of agreement over classes, which is ``1 / k`` for any prediction that does not
     depend on the inputs; less than two standard errors above it counts as no better.
     """
-    size = np.bincount(own, minlength=F.shape[1])
+    size = np.bincount(codes, minlength=F.shape[1])
     there = size > 0
-    agree = np.bincount(own[np.argmax(F, axis=1) == own], minlength=F.shape[1])
+    agree = np.bincount(codes[np.argmax(F, axis=1) == codes], minlength=F.shape[1])
     share, k = agree[there] / size[there], int(there.sum())
     error = np.sqrt((1 / k * (1 - 1 / k) / size[there]).sum()) / k
     return bool(share.mean() <= 1 / k + 2 * error)
@@ -223,7 +223,7 @@ def _by_probability(F: Array, how: Calibration) -> tuple[Index, Array]:
 
 
 def _anchors(
-    top: Index, certainty: Array, own: Index, k: int, shares: tuple[float, ...]
+    top: Index, certainty: Array, codes: Index, k: int, shares: tuple[float, ...]
 ) -> _Anchors:
     """The most certain of each predicted class, by the largest share unless a smaller is purer."""
     n = len(top)
@@ -234,12 +234,12 @@ def _anchors(
     for share in shares:
         of_all = min(1.0, max(share, FEWEST / n))
         chosen = order[place < np.ceil(of_all * size)[top[order]]]
-        rate = float(np.mean(top[chosen] != own[chosen]))
+        rate = float(np.mean(top[chosen] != codes[chosen]))
         if wilson(rate, len(chosen), DEVIATIONS)[1] < taken_rate:
             fell = len(taken) > 0
             taken, taken_rate = chosen, rate
     counts = np.zeros((k, k))
-    np.add.at(counts, (top[taken], own[taken]), 1)
+    np.add.at(counts, (top[taken], codes[taken]), 1)
     return _Anchors(counts, fell)
 
 

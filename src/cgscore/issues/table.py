@@ -43,7 +43,7 @@ def issue_table(
     table: pd.DataFrame,
     loo: Array,
     classes: NDArray[Any],
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     *,
     ridge: float,
     by: str,
@@ -62,7 +62,7 @@ def issue_table(
             "No example has predictions for all classes: more runs, or another method than "
             "subsample, are needed."
         )
-    F, j = loo[known], own[known]
+    F, j = loo[known], codes[known]
     blind = uninformative(F, j)
     if blind:
         warnings.warn(DOUBT, CGScoreWarning, stacklevel=3)
@@ -80,7 +80,7 @@ def issue_table(
     sure, next_sure = np.full(n, np.nan), np.full(n, np.nan)
     best[known], second[known] = verdicts.best, verdicts.second
     sure[known], next_sure[known] = verdicts.sure, verdicts.next_sure
-    turned = marked & (best == own)  # a suspect is suggested another label than it has
+    turned = marked & (best == codes)  # a suspect is suggested another label than it has
     best[turned], second[turned] = second[turned], best[turned]
     sure[turned] = next_sure[turned]
     found: pd.DataFrame = pd.DataFrame(
@@ -91,7 +91,7 @@ def issue_table(
             "predicted_label": _labels(classes[best], known),
             "confidence": sure,
             "runner_up": _labels(classes[second], known),
-            "kind": _kinds(table, own, best, sure, marked),
+            "kind": _kinds(table, codes, best, sure, marked),
             "cg": table["cg"].to_numpy(),
             "margin": table["margin"].to_numpy(),
         },
@@ -176,33 +176,33 @@ def _labels(values: NDArray[Any], known: NDArray[np.bool_]) -> Any:
 
 def _kinds(
     table: pd.DataFrame,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     best: NDArray[np.intp],
     sure: Array,
     marked: NDArray[np.bool_],
 ) -> NDArray[Any]:
     """One word for what is the matter; empty where nothing is."""
     cg = table["cg"].to_numpy()
-    kinds = np.full(len(own), "", dtype=object)
+    kinds = np.full(len(codes), "", dtype=object)
     finite = np.isfinite(cg)
-    high = np.full(len(own), np.inf)
-    for c in np.unique(own):
-        mine = finite & (own == c)
+    high = np.full(len(codes), np.inf)
+    for c in np.unique(codes):
+        mine = finite & (codes == c)
         if mine.any():
-            high[own == c] = np.quantile(cg[mine], ATYPICAL)
-    kinds[(best == own) & (sure >= CERTAIN) & finite & (cg >= high)] = "atypical"
+            high[codes == c] = np.quantile(cg[mine], ATYPICAL)
+    kinds[(best == codes) & (sure >= CERTAIN) & finite & (cg >= high)] = "atypical"
     kinds[sure < AMBIGUOUS] = "ambiguous"
     kinds[marked] = "wrong label"
-    kinds[np.bincount(own)[own] == 1] = "alone in its class"
-    kinds[_in_conflict(table, own)] = "conflicting duplicates"
+    kinds[np.bincount(codes)[codes] == 1] = "alone in its class"
+    kinds[_in_conflict(table, codes)] = "conflicting duplicates"
     return kinds
 
 
-def _in_conflict(table: pd.DataFrame, own: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _in_conflict(table: pd.DataFrame, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Examples that have a copy with another label."""
     conflict: NDArray[np.bool_] = np.isinf(table["cg"].to_numpy())  # as with ridge 0
     first = first_copies(table)
-    conflict |= np.isin(first, first[own != own[first]])
+    conflict |= np.isin(first, first[codes != codes[first]])
     return conflict
 
 

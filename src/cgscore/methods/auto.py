@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cgscore.errors import CGScoreError, ConvergenceError, MemoryLimitError
-from cgscore.execution.executor import Holder
+from cgscore.execution.executor import ClusterExecutor
 from cgscore.execution.machine import (
     available_memory,
     cores,
@@ -118,7 +118,7 @@ def instead_of_iterative(
     ) from error
 
 
-def choose_on(cluster: Holder, n: int, p: int, dtype: str = "float64") -> dict[str, Any]:
+def choose_on(cluster: ClusterExecutor, n: int, p: int, dtype: str = "float64") -> dict[str, Any]:
     """The method that ``auto`` takes on a cluster: iterative if its workers can hold H."""
     if n <= SMALL:
         return {"method": "exact", "why": "small: the cluster is not needed"}

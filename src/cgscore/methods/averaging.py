@@ -150,8 +150,8 @@ def score_averaged(
         found,
         notes=[
             *(kept.renewed() if kept else []),
-            *executor.doubts(),
-            *_doubts(averages, result),
+            *executor.warnings(),
+            *_warnings(averages, result),
         ],
         meta={
             "method": method,
@@ -202,7 +202,7 @@ def _valuation(data: Prepared, labels: Labels, averages: Averages, slot: Index) 
     if not len(data.merged.copies):
         return Valuation(loo=loo, **means)
     result = Valuation(loo=loo[data.merged.group], **means)
-    return settled(data.merged, labels.targets(), labels.own, result)
+    return settled(data.merged, labels.targets(), labels.codes, result)
 
 
 def _estimates(
@@ -237,7 +237,7 @@ def _refuse_many_predictions(n: int, k: int, rows: int, limit: int | None) -> No
         )
 
 
-def _doubts(averages: Averages, result: Valuation) -> list[str]:
+def _warnings(averages: Averages, result: Valuation) -> list[str]:
     found = []
     missing = int(np.isnan(result.loo.sum(axis=1)).sum())
     if missing:

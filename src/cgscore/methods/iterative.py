@@ -13,7 +13,7 @@ from cgscore.data.dataset import Dataset
 from cgscore.errors import MemoryLimitError, first_five
 from cgscore.execution.accelerator import usable
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
-from cgscore.execution.executor import Executor, Holder
+from cgscore.execution.executor import ClusterExecutor, Executor
 from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.methods.cost import iterative_cost
@@ -58,7 +58,7 @@ def score_iteratively(
                 data.rows,
                 data.ridge,
                 Y,
-                labels.own[data.merged.members],
+                labels.codes[data.merged.members],
                 storage=storage,
                 seed=seed,
                 target=target,
@@ -74,8 +74,8 @@ def score_iteratively(
     audit["uncertain"] = {**audit["uncertain"], "positions": marked.tolist()}
     notes = [
         *(kept.renewed() if kept else []),
-        *(executor.doubts() if executor else []),
-        *_doubts(audit),
+        *(executor.warnings() if executor else []),
+        *_warnings(audit),
     ]
     return data.result(
         dataset,
@@ -101,7 +101,7 @@ def _storage(
     n: int, p: int, k: int, limit: int | None, device: str, executor: Executor | None
 ) -> str:
     """Where H is; raises `MemoryLimitError` if it fits nowhere."""
-    if isinstance(executor, Holder):
+    if isinstance(executor, ClusterExecutor):
         needed, there = spread_bytes(n, p, executor.workers()), executor.memory()
         if needed > there:
             raise MemoryLimitError(
@@ -109,7 +109,7 @@ def _storage(
                 f"memory, with the data; together they may use {show_bytes(there)}. Add workers, "
                 "or use method='partition'."
             )
-        executor.admit(8 * n * p, block_bytes(n, p, landmark_count(n)))
+        executor.check_memory(8 * n * p, block_bytes(n, p, landmark_count(n)))
     elif device != "cpu":
         usable(device)
     room = available_memory()
@@ -130,11 +130,11 @@ def _storage(
     return "memory" if kept <= room else "formed"
 
 
-def _doubts(audit: Any) -> list[str]:
-    doubts = []
+def _warnings(audit: Any) -> list[str]:
+    warnings = []
     if audit["rank_correlation"] < audit["target"]:
         low, high = audit["rank_correlation_interval"]
-        doubts.append(
+        warnings.append(
             f"The audit of {audit['examples']} examples estimates a rank correlation of "
             f"{audit['rank_correlation']:.4f} with the exact score (95 %: {low:.4f} to "
             f"{high:.4f}), below the target of {audit['target']:g}. Use target= for a stronger "
@@ -142,9 +142,9 @@ def _doubts(audit: Any) -> list[str]:
         )
     if count := audit["uncertain"]["count"]:
         rows = first_five(audit["uncertain"]["positions"])
-        doubts.append(
+        warnings.append(
             f"The scores of {count:,} examples are uncertain: estimates of d from different parts "
             f"of the data disagree. Rows {rows} (counted from 0); they are mostly near-duplicates. "
             "Use method='exact' or a ridge if they matter."
         )
-    return doubts
+    return warnings

@@ -54,8 +54,8 @@ def content(
     told : DataFrame or None
         Neighbours of the suspects.
     """
-    own = scores.own() if len(scores.classes) else np.zeros(len(scores), np.intp)
-    extremes = _extremes(scores, own)
+    codes = scores.codes() if len(scores.classes) else np.zeros(len(scores), np.intp)
+    extremes = _extremes(scores, codes)
     near = _near(told)
     listed = _suspects(scores, suspects, near)
     repeats = _repeats(scores)
@@ -68,13 +68,13 @@ def content(
         "verdict": _verdict(scores, found, len(listed)),
         "facts": _facts(scores),
         "notes": _notes(scores, found),
-        "classes": _classes(scores, own, found),
+        "classes": _classes(scores, codes, found),
         "suspects": listed,
-        "pairs": _pairs(scores, found, own),
+        "pairs": _pairs(scores, found, codes),
         "extremes": extremes,
-        "histogram": _histogram(scores, own),
-        "scatter": _scatter(scores, own, found),
-        "pruning": _pruning(scores, own),
+        "histogram": _histogram(scores, codes),
+        "scatter": _scatter(scores, codes, found),
+        "pruning": _pruning(scores, codes),
         "repeats": repeats,
         "names": {str(at): short(scores.table["id"].iloc[at]) for at in sorted(shown)},
     }
@@ -152,19 +152,19 @@ def _facts(scores: Scores) -> list[list[str]]:
     return facts
 
 
-def _classes(scores: Scores, own: Index, found: pd.DataFrame | None) -> list[dict[str, Any]]:
+def _classes(scores: Scores, codes: Index, found: pd.DataFrame | None) -> list[dict[str, Any]]:
     names = scores.meta.get("class_names") or scores.classes.tolist() or ["all"]
     cg = scores.table["cg"].to_numpy()
     complexity = list(scores.complexity.values())
     wrong = list(found.attrs["wrong_by_class"].values()) if found is not None else []
     rows = []
     for c, name in enumerate(names):
-        mine = cg[own == c]
+        mine = cg[codes == c]
         mine = mine[np.isfinite(mine)]
         rows.append(
             {
                 "name": short(name),
-                "examples": int((own == c).sum()),
+                "examples": int((codes == c).sum()),
                 "mean": _finite(mine.mean()) if len(mine) else None,
                 "deviation": _finite(mine.std()) if len(mine) else None,
                 "median": _finite(np.median(mine)) if len(mine) else None,
@@ -213,7 +213,7 @@ def _suspects(scores: Scores, suspects: pd.DataFrame, near: Any) -> list[dict[st
     return rows
 
 
-def _pairs(scores: Scores, found: pd.DataFrame | None, own: Index) -> list[list[int]]:
+def _pairs(scores: Scores, found: pd.DataFrame | None, codes: Index) -> list[list[int]]:
     """How often each class is suggested for each given one: given, suggested, count."""
     if found is None:
         return []
@@ -221,19 +221,19 @@ def _pairs(scores: Scores, found: pd.DataFrame | None, own: Index) -> list[list[
     if not marked.any():
         return []
     to = np.searchsorted(scores.classes, found["predicted_label"].to_numpy()[marked])
-    pairs, counts = np.unique(np.stack([own[marked], to]), axis=1, return_counts=True)
+    pairs, counts = np.unique(np.stack([codes[marked], to]), axis=1, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:PAIRS]
     return [[int(pairs[0, i]), int(pairs[1, i]), int(counts[i])] for i in order]
 
 
-def _extremes(scores: Scores, own: Index) -> list[dict[str, Any]]:
+def _extremes(scores: Scores, codes: Index) -> list[dict[str, Any]]:
     """The lowest and highest scores of each class (of the largest, if there are many)."""
     cg = scores.table["cg"].to_numpy()
-    sizes = np.bincount(own)
+    sizes = np.bincount(codes)
     kept = np.sort(np.argsort(-sizes, kind="stable")[:CLASSES])
     found = []
     for c in kept.tolist():
-        mine = np.flatnonzero((own == c) & ~np.isnan(cg))
+        mine = np.flatnonzero((codes == c) & ~np.isnan(cg))
         ordered = mine[np.argsort(cg[mine], kind="stable")]
         few = min(EXTREME, len(ordered) // 2)
         found.append(
@@ -248,15 +248,15 @@ def _extremes(scores: Scores, own: Index) -> list[dict[str, Any]]:
     return found
 
 
-def _histogram(scores: Scores, own: Index) -> dict[str, Any]:
+def _histogram(scores: Scores, codes: Index) -> dict[str, Any]:
     """Counts of log10 CG in common bins: of every class, a row each."""
     cg = scores.table["cg"].to_numpy()
     usable = np.isfinite(cg) & (cg > 0)
     logs = np.log10(cg[usable]) if usable.any() else np.zeros(1)
     edges = np.linspace(logs.min(), max(logs.max(), logs.min() + 0.1), BARS + 1)
     place = np.clip(np.searchsorted(edges, np.log10(cg[usable]), "right") - 1, 0, BARS - 1)
-    counts = np.zeros((int(own.max()) + 1, BARS), np.int64)
-    np.add.at(counts, (own[usable], place), 1)
+    counts = np.zeros((int(codes.max()) + 1, BARS), np.int64)
+    np.add.at(counts, (codes[usable], place), 1)
     return {
         "edges": [round(float(edge), 4) for edge in edges],
         "counts": counts.tolist(),
@@ -264,7 +264,7 @@ def _histogram(scores: Scores, own: Index) -> dict[str, Any]:
     }
 
 
-def _scatter(scores: Scores, own: Index, found: pd.DataFrame | None) -> dict[str, Any]:
+def _scatter(scores: Scores, codes: Index, found: pd.DataFrame | None) -> dict[str, Any]:
     """CG and partial of every example, or of 100,000 at random and all suspects."""
     cg = scores.table["cg"].to_numpy()
     partial = scores.table["partial"].to_numpy()
@@ -279,7 +279,7 @@ def _scatter(scores: Scores, own: Index, found: pd.DataFrame | None) -> dict[str
     return {
         "cg": _packed(cg[drawn], "<f4"),
         "partial": _packed(partial[drawn], "<f4"),
-        "class": _packed(own[drawn], "<u2"),
+        "class": _packed(codes[drawn], "<u2"),
         "marked": _packed(marked[drawn], "u1"),
         "of": len(usable),
         "ids": ids if length <= NAMED else None,
@@ -287,19 +287,20 @@ def _scatter(scores: Scores, own: Index, found: pd.DataFrame | None) -> dict[str
     }
 
 
-def _pruning(scores: Scores, own: Index) -> dict[str, Any]:
+def _pruning(scores: Scores, codes: Index) -> dict[str, Any]:
     """Share of each class among what goes when a fraction of all examples is removed, by CG."""
     cg = scores.table["cg"].to_numpy()
     known = ~np.isnan(cg)
     order, missing = np.argsort(cg, kind="stable")[: known.sum()], np.flatnonzero(~known)
-    k, n = int(own.max()) + 1, len(cg)
-    sizes = np.bincount(own, minlength=k)
+    k, n = int(codes.max()) + 1, len(cg)
+    sizes = np.bincount(codes, minlength=k)
     found: dict[str, Any] = {"fractions": list(FRACTIONS)}
     for name, start in (("low-first", order), ("high-first", order[::-1])):
         ordered = np.concatenate([start, missing])  # without a score: last either way
         gone = np.stack(
             [
-                np.bincount(own[ordered[: round(n * f / 100)]], minlength=k) / np.maximum(sizes, 1)
+                np.bincount(codes[ordered[: round(n * f / 100)]], minlength=k)
+                / np.maximum(sizes, 1)
                 for f in FRACTIONS
             ]
         )

@@ -82,7 +82,7 @@ def write(
         if left_out:
             notes.append(f"{left_out:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
-        _add_columns(document, dataset, scores.own())
+        _add_columns(document, dataset, scores.codes())
     if dataset is not None and dataset.texts is not None:
         document["texts"] = {at: short(dataset.texts[int(at)], TEXT) for at in document["names"]}
     document["notes"] += notes
@@ -128,7 +128,7 @@ def _told(
     suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     return neighbours(
         dataset,
-        scores.own(),
+        scores.codes(),
         suspects["position"].tolist(),
         suggested.tolist(),
         ridge=scores.meta["ridge"],
@@ -149,14 +149,14 @@ def _by_need(document: dict[str, Any]) -> list[int]:
     return list(dict.fromkeys(wanted))
 
 
-def _add_columns(document: dict[str, Any], dataset: Dataset, own: Any) -> None:
+def _add_columns(document: dict[str, Any], dataset: Dataset, codes: Any) -> None:
     """The columns that tell most about the suspects, and their values; the text, if there is."""
     rows, frame = document["suspects"], dataset.frame
     if frame is None:
         return
     suspects, suggested = (np.array([row[key] for row in rows], np.intp) for key in ("at", "to"))
     told = (
-        telling_columns(frame, own, suspects, suggested)
+        telling_columns(frame, codes, suspects, suggested)
         if dataset.texts is None
         else frame.iloc[suspects, :MOST]
     )

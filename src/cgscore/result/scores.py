@@ -136,7 +136,7 @@ class Scores:
             self.table,
             self.loo,
             self.classes,
-            self.own(),
+            self.codes(),
             ridge=self.meta["ridge"],
             by=by,
             expected_noise=expected_noise,
@@ -248,7 +248,7 @@ class Scores:
             raise OptionError("Every label is suspected: nothing is left to choose from.")
         count = min(len(pool), max(1, round(fraction * len(self))))
         per_class = per_class and len(self.classes) > 0
-        groups = self.own()[pool] if per_class else np.zeros(len(pool), np.intp)
+        groups = self.codes()[pool] if per_class else np.zeros(len(pool), np.intp)
 
         def choose(offset: float) -> NDArray[np.intp]:
             return select(values[pool], groups, count, order=order, offset=offset, seed=seed)
@@ -293,7 +293,7 @@ class Scores:
             raise OptionError(f"by={by!r} has no value for {unknown:,} examples.")
         return found
 
-    def own(self) -> NDArray[np.intp]:
+    def codes(self) -> NDArray[np.intp]:
         """For every example the position of its class in `classes`."""
         given = self.table["given_label"].to_numpy()
         return np.searchsorted(self.classes, given).astype(np.intp)
@@ -418,8 +418,8 @@ class Scores:
             H = gram_block(rows[part], rows)
             np.fill_diagonal(H[:, part], 0.5)
             product = H @ Y
-            Hy[part] = product[np.arange(len(product)), labels.own[part]]
-        return Y[np.arange(len(rows)), labels.own], Hy
+            Hy[part] = product[np.arange(len(product)), labels.codes[part]]
+        return Y[np.arange(len(rows)), labels.codes], Hy
 
     def accuracy(self) -> float:
         """Share of examples whose label is what the others predict; nan for regression.
@@ -599,7 +599,7 @@ def score_table(
         "predicted_label": result.loo[:, 0]
         if regression
         else labels.classes[predicted(np.where(unknown[:, None], 0.0, result.loo))],
-        "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.own),
+        "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.codes),
     }
     table: pd.DataFrame = pd.DataFrame(columns).assign(**more)
     if unknown.any():

@@ -48,8 +48,8 @@ class Review:
         if not len(scores.classes):
             raise OptionError("There are no labels to review: these scores are of a regression.")
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
-        self.own = scores.own()
-        decisions.expect(self.own, len(scores.classes))
+        self.codes = scores.codes()
+        decisions.expect(self.codes, len(scores.classes))
         self.names = [
             short(name) for name in scores.meta.get("class_names") or scores.classes.tolist()
         ]
@@ -90,7 +90,7 @@ class Review:
             {
                 "at": int(at),
                 "id": short(ids[at]),
-                "from": int(self.own[at]),
+                "from": int(self.codes[at]),
                 "to": int(self._suggested[at]),
                 "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
                 "cells": self._cells(int(at))[:CELLS],
@@ -106,7 +106,7 @@ class Review:
         found: dict[str, Any] = {
             "at": at,
             "id": short(row["id"]),
-            "from": int(self.own[at]),
+            "from": int(self.codes[at]),
             "to": to,
             "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
             "cg": float(row["cg"]) if np.isfinite(row["cg"]) else None,
@@ -117,7 +117,7 @@ class Review:
         }
         if self.dataset is None:
             return found
-        for side, c in (("given", int(self.own[at])), ("suggested", to)):
+        for side, c in (("given", int(self.codes[at])), ("suggested", to)):
             found[side] = [
                 {
                     "at": near,
@@ -125,7 +125,7 @@ class Review:
                     "similarity": alike,
                     "cells": self._cells(near),
                 }
-                for near, alike in nearest(self._inputs(), self.own, at, c)
+                for near, alike in nearest(self._inputs(), self.codes, at, c)
             ]
         return found
 
@@ -133,7 +133,7 @@ class Review:
         """Write a decision down; `label` is the class that was seen as the suggested or chosen."""
         if not 0 <= at < len(self.scores):
             raise OptionError(f"There is no example {at}.")
-        given = int(self.own[at])
+        given = int(self.codes[at])
         leads = given if action in ("keep", "skip") else label
         if leads is None or not 0 <= leads < len(self.names):
             raise OptionError(f"{action!r} with label {label!r} makes no sense.")
@@ -181,7 +181,7 @@ class Review:
             raise OptionError("Scoring again needs the data: --source")
         if self._noise is None:
             known = ~np.isnan(self.scores.loo).any(axis=1)
-            self._noise = estimate_noise(self.scores.loo[known], self.own[known])
+            self._noise = estimate_noise(self.scores.loo[known], self.codes[known])
         if self._factor is None:
             self._factor = factor(self.dataset, ridge=self.scores.meta["ridge"])
         labels = self.corrected()
@@ -192,14 +192,14 @@ class Review:
         more = (verdicts.right < 0.5) & ~self._flagged
         self._right = verdicts.right
         self._suggested, self._sure = self._others(verdicts.best, verdicts.second, verdicts.sure)
-        turned = verdicts.best == self.own
+        turned = verdicts.best == self.codes
         self._sure[turned] = verdicts.next_sure[turned]
         self._flagged = self._flagged | more
         return int(more.sum())
 
     def corrected(self) -> NDArray[np.intp]:
         """Classes with all decisions applied."""
-        labels: NDArray[np.intp] = self.own.copy()
+        labels: NDArray[np.intp] = self.codes.copy()
         for decision in self.decisions.current().values():
             labels[decision.position] = decision.label
         return labels
@@ -213,7 +213,7 @@ class Review:
             {
                 "id": self.scores.table["id"].to_numpy(),
                 "label": self.scores.classes[now],
-                "changed": now != self.own,
+                "changed": now != self.codes,
             }
         )
         return table
@@ -223,12 +223,12 @@ class Review:
         import pandas as pd
 
         decisions = sorted(self.decisions.current().values(), key=lambda one: one.number)
-        made = [one for one in decisions if one.label != self.own[one.position]]
+        made = [one for one in decisions if one.label != self.codes[one.position]]
         at = np.array([one.position for one in made], np.intp)
         table: pd.DataFrame = pd.DataFrame(
             {
                 "id": self.scores.table["id"].to_numpy()[at],
-                "old_label": self.scores.classes[self.own[at]],
+                "old_label": self.scores.classes[self.codes[at]],
                 "new_label": self.scores.classes[np.array([one.label for one in made], np.intp)],
                 "when": [one.made for one in made],
             }
@@ -239,8 +239,8 @@ class Review:
         self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
     ) -> tuple[NDArray[np.intp], Array]:
         """The most probable class but the given one, and how sure it is if it is the best."""
-        suggested = np.where(best == self.own, second, best).astype(np.intp)
-        return suggested, np.where(best == self.own, np.nan, sure)
+        suggested = np.where(best == self.codes, second, best).astype(np.intp)
+        return suggested, np.where(best == self.codes, np.nan, sure)
 
     def _telling(self) -> list[Any]:
         """The columns of a table, those that tell most about the suspects first."""
@@ -252,7 +252,7 @@ class Review:
         suspects = np.flatnonzero(self._flagged)
         first: list[Any] = []
         if len(suspects):
-            told = telling_columns(frame, self.own, suspects, self._suggested[suspects])
+            told = telling_columns(frame, self.codes, suspects, self._suggested[suspects])
             first = told.columns.tolist()
         return [*first, *(name for name in frame.columns if name not in first)][:COLUMNS]
 

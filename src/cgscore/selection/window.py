@@ -83,8 +83,8 @@ def _predicted(rows: UnitRows, Y: Array, kept: Index, judged: Index, ridge: floa
     place = np.searchsorted(kept, judged)
     place[place == len(kept)] = 0
     inside = kept[place] == judged
-    own = place[inside]
-    F[inside] = Y[kept[own]] - A[own] / np.diagonal(inverse)[own, None]
+    codes = place[inside]
+    F[inside] = Y[kept[codes]] - A[codes] / np.diagonal(inverse)[codes, None]
     return F
 
 

@@ -136,7 +136,7 @@ def uncertain(bounds: Array, audited: Audited, unseen: Array) -> dict[str, Any]:
 
 def measure(
     Y: Array,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     alpha: Array,
     d: Array,
     audited: Audited,
@@ -149,7 +149,7 @@ def measure(
 
     Parameters
     ----------
-    Y, own, alpha, d : arrays
+    Y, codes, alpha, d : arrays
         Targets, own classes and estimates of all examples.
     audited : Audited
         The truth at some of them.
@@ -163,27 +163,27 @@ def measure(
     """
     rows, n = audited.rows, len(d)
     first = slice(drawn)
-    true = _scores(Y[rows[first]], own[rows[first]], audited.alpha[first], audited.d[first])
-    found = _scores(Y[rows[first]], own[rows[first]], alpha[rows[first]], unseen[first])
+    true = _scores(Y[rows[first]], codes[rows[first]], audited.alpha[first], audited.d[first])
+    found = _scores(Y[rows[first]], codes[rows[first]], alpha[rows[first]], unseen[first])
     errors = _Errors(rows, np.zeros(n, np.intp) if stratum is None else stratum, rng)
     report: dict[str, Any] = {"examples": len(rows)}
     ratio = np.log(audited.d / unseen)
     shift = (audited.alpha - alpha[rows]) / audited.d[:, None]  # of predictions
     some = rng.choice(n, min(SAMPLE, n), replace=False)
-    estimate = _scores(Y[some], own[some], alpha[some], d[some])
+    estimate = _scores(Y[some], codes[some], alpha[some], d[some])
     draws: dict[str, list[float]] = {name: [] for name in ("cg", "margin") if name in estimate}
-    mine, m = alpha[np.arange(n), own], top_count(n)
+    mine, m = alpha[np.arange(n), codes], top_count(n)
     cg = mine**2 / d
     count = max(m, int(np.ceil(CANDIDATES * n)))
     near = np.union1d(np.argsort(-cg, kind="stable")[:count], errors.outside(0))
     in_top = _largest(cg[near], m)
-    shift_own = shift[np.arange(len(rows)), own[rows]]
+    shift_own = shift[np.arange(len(rows)), codes[rows]]
     overlap = []
     for _ in range(REPEATS):
         errors.resample()
         who = errors.of(some)
         other = alpha[some] + shift[who] * d[some, None]
-        truth = _scores(Y[some], own[some], other, d[some] * np.exp(ratio[who]))
+        truth = _scores(Y[some], codes[some], other, d[some] * np.exp(ratio[who]))
         for name, values in draws.items():
             values.append(rank_correlation(estimate[name], truth[name]))
         who = errors.of(near)
@@ -249,9 +249,9 @@ def _largest(values: Array, count: int) -> NDArray[np.bool_]:
     return chosen
 
 
-def _scores(Y: Array, own: NDArray[np.intp], alpha: Array, d: Array) -> dict[str, Array]:
-    values = valuation(Y, own, alpha, d)
+def _scores(Y: Array, codes: NDArray[np.intp], alpha: Array, d: Array) -> dict[str, Array]:
+    values = valuation(Y, codes, alpha, d)
     found = {"cg": values.cg, "partial": values.partial}
     if Y.shape[1] > 1:
-        found["margin"] = margin(values.loo, own)
+        found["margin"] = margin(values.loo, codes)
     return found

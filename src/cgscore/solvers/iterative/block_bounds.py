@@ -36,8 +36,8 @@ from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance
 from cgscore.kernel import Array, UnitRows, gram_block
 from cgscore.solvers.cholesky.inplace import Matrix, right_solve, subtract_product
-from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Index
-from cgscore.solvers.iterative.landmarks import Known, factor
+from cgscore.solvers.iterative.half_matrix import HalfMatrix, Index, OnTheFlyKernel
+from cgscore.solvers.iterative.landmarks import Landmarks, factor
 from cgscore.solvers.tiles import cuts
 
 SHARE = 0.2
@@ -123,7 +123,7 @@ class Bounds:
         self,
         H: HalfMatrix,
         rows: UnitRows,
-        landmarks: Known,
+        landmarks: Landmarks,
         kept: StepStore | None = None,
         threads: int | None = None,
     ) -> None:
@@ -172,7 +172,7 @@ class Bounds:
                 yield (name, block), self.one(block)
             return
         known = self._landmarks
-        shared = Known(known.J, known.L, known.F[:0], known.ridge), self._rows
+        shared = Landmarks(known.J, known.L, known.F[:0], known.ridge), self._rows
         with closing(executor.map(bound_of_block, shared, [block for _, block in left])) as results:
             for position, found in results:
                 yield left[position], found
@@ -245,16 +245,16 @@ class Bounds:
         return A
 
 
-def bound_of_block(shared: tuple[Known, UnitRows], block: Index) -> dict[str, Array]:
+def bound_of_block(shared: tuple[Landmarks, UnitRows], block: Index) -> dict[str, Array]:
     """The task: the bound of a block by one thread, with its rows of F formed anew."""
     known, rows = shared
     both = np.union1d(block, known.J)
     mine, J = rows[both], np.searchsorted(both, known.J)
-    H = Formed(mine, threads=1)
+    H = OnTheFlyKernel(mine, threads=1)
     F = H.part(np.arange(len(both)), J)
     F[J, np.arange(len(J))] = 0.5 + known.ridge
     right_solve(known.L.astype(np.float32, order="F"), F)
-    bounds = Bounds(H, mine, Known(J, known.L, F, known.ridge), threads=1)
+    bounds = Bounds(H, mine, Landmarks(J, known.L, F, known.ridge), threads=1)
     return bounds.one(np.searchsorted(both, block))
 
 

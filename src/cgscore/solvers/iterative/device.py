@@ -16,7 +16,7 @@ from cgscore.solvers.iterative.half_matrix import Index
 
 
 class OnDevice:
-    """The lower half of H in panels on the device; the same tiles as `halfmatrix.Kept`."""
+    """The lower half of H in panels on the device, in the tiles of `half_matrix`."""
 
     def __init__(self, rows: UnitRows, name: str, advance: Callable[[float], None]) -> None:
         import torch

@@ -15,11 +15,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cgscore.execution.executor import Holder
+from cgscore.execution.executor import ClusterExecutor
 from cgscore.kernel import UnitRows, aligned, gram_block
 from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.iterative.conjugate_gradients import WIDTH
-from cgscore.solvers.iterative.half_matrix import Formed, Index
+from cgscore.solvers.iterative.half_matrix import Index, OnTheFlyKernel
 from cgscore.solvers.tiles import cuts
 
 PANEL = 1 << 28  # bytes of a panel, at most
@@ -36,13 +36,15 @@ def spread_bytes(n: int, p: int, workers: int) -> int:
     return 4 * n**2 + workers * n * (12 * p + 8 * WIDTH)
 
 
-class Spread:
+class DistributedKernel:
     """H on a cluster; parts of it are formed here."""
 
-    def __init__(self, rows: UnitRows, cluster: Holder, advance: Callable[[float], None]) -> None:
+    def __init__(
+        self, rows: UnitRows, cluster: ClusterExecutor, advance: Callable[[float], None]
+    ) -> None:
         self.n = len(rows)
         self._cluster = cluster
-        self._formed = Formed(rows)
+        self._formed = OnTheFlyKernel(rows)
         self._held = cluster.hold(form_panel, rows, panels(self.n))
         advance(self.n * (self.n + 1) / 2)
 

@@ -39,7 +39,7 @@ class HalfMatrix(Protocol):
         ...
 
 
-class Formed:
+class OnTheFlyKernel:
     """Nothing is kept: every product forms H piece by piece, on all cores or some threads."""
 
     def __init__(self, rows: UnitRows, threads: int | None = None) -> None:
@@ -84,7 +84,7 @@ class Formed:
         return block
 
 
-class Kept:
+class InMemoryKernel:
     """The lower half in memory: ``2 n^2`` bytes."""
 
     def __init__(self, rows: UnitRows, advance: Callable[[float], None]) -> None:

@@ -46,7 +46,7 @@ def count(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Known:
+class Landmarks:
     """Landmarks: J, L, F and the ridge."""
 
     J: NDArray[np.intp]
@@ -58,12 +58,14 @@ class Known:
         return _landmarks, (self.J, self.L, self.F, self.ridge)
 
 
-def _landmarks(J: NDArray[np.intp], L: Array, F: Matrix, ridge: float) -> Known:
+def _landmarks(J: NDArray[np.intp], L: Array, F: Matrix, ridge: float) -> Landmarks:
     """Landmarks that came through a network."""
-    return Known(aligned(J), aligned(L), aligned(F), ridge)
+    return Landmarks(aligned(J), aligned(L), aligned(F), ridge)
 
 
-def landmarks_of(H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator) -> Known:
+def landmarks_of(
+    H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator
+) -> Landmarks:
     """Landmarks at random."""
     J = np.sort(rng.choice(H.n, count(H.n), replace=False))
     F = H.part(np.arange(H.n), J)
@@ -74,13 +76,13 @@ def landmarks_of(H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Gen
         np.fill_diagonal(L, 0.5 + ridge)
         factor(L)
         right_solve(L.astype(np.float32, order="F"), F)
-    return Known(J, L, F, ridge)
+    return Landmarks(J, L, F, ridge)
 
 
 class Preconditioner:
     """Applies M to an (m, n) block of row vectors."""
 
-    def __init__(self, H: HalfMatrix, landmarks: Known) -> None:
+    def __init__(self, H: HalfMatrix, landmarks: Landmarks) -> None:
         self._F = landmarks.F
         if landmarks.ridge > SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
             self._F = H.part(np.arange(H.n), landmarks.J)

@@ -87,7 +87,7 @@ def solve(
     rows: UnitRows,
     ridge: float,
     Y: Array,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     *,
     storage: str,
     seed: int,
@@ -100,7 +100,7 @@ def solve(
 
     Parameters
     ----------
-    Y, own : arrays
+    Y, codes : arrays
         Targets, and the column of each example's own class.
     storage : str
         Where H is, as `system.system_of` has it.
@@ -135,11 +135,11 @@ def solve(
         d, unseen = calibrate(both, audited, at_cuts)
         if target is None or count <= 2:
             break
-        report = measure(Y, own, alpha, d, audited, unseen, np.random.default_rng(seed))
+        report = measure(Y, codes, alpha, d, audited, unseen, np.random.default_rng(seed))
         if report["rank_correlation"] >= target:
             break
         count //= 2
-    stratum = strata(alpha[np.arange(n), own] ** 2 / d, d, both)
+    stratum = strata(alpha[np.arange(n), codes] ** 2 / d, d, both)
     more = _further(system, stratum, alpha, missing, known, np.random.default_rng([seed, 1]))
     audited = audited.joined(more)
     unseen = np.concatenate([unseen, d[more.rows]])
@@ -151,7 +151,7 @@ def solve(
             "estimated from parts of the data. Use method='exact', or a ridge."
         )
     rng = np.random.default_rng(seed)
-    report = measure(Y, own, alpha, d, audited, unseen, rng, stratum, len(known))
+    report = measure(Y, codes, alpha, d, audited, unseen, rng, stratum, len(known))
     report["uncertain"] = doubtful
     report |= {"target": TARGET if target is None else target, "residual": facts.pop("residual")}
     facts |= {

@@ -9,16 +9,16 @@ import numpy as np
 
 from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.checkpoint import StepStore
-from cgscore.execution.executor import Executor, Holder
+from cgscore.execution.executor import ClusterExecutor, Executor
 from cgscore.execution.progress import Advance, Progress
 from cgscore.kernel import Array, UnitRows, gram_block
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.iterative.conjugate_gradients import WIDTH, Apply, conjugate_gradients
 from cgscore.solvers.iterative.device import OnDevice
-from cgscore.solvers.iterative.distributed import Spread
-from cgscore.solvers.iterative.half_matrix import Formed, HalfMatrix, Index, Kept
-from cgscore.solvers.iterative.landmarks import Known, Preconditioner, landmarks_of
+from cgscore.solvers.iterative.distributed import DistributedKernel
+from cgscore.solvers.iterative.half_matrix import HalfMatrix, Index, InMemoryKernel, OnTheFlyKernel
+from cgscore.solvers.iterative.landmarks import Landmarks, Preconditioner, landmarks_of
 
 LIMIT = 1000  # products after which conjugate gradients give up
 EXPECTED = 30  # iterations, for the estimate of time left
@@ -32,7 +32,7 @@ def system_of(
     progress: Progress,
     kept: StepStore | None = None,
     executor: Executor | None = None,
-) -> tuple[System, Known]:
+) -> tuple[System, Landmarks]:
     """The system of all rows.
 
     H is in ``"memory"``, ``"formed"`` for every product, on a device (``"torch:cuda"``), or on the
@@ -50,11 +50,11 @@ def _matrix(
     rows: UnitRows, storage: str, advance: Callable[[float], None], executor: Executor | None
 ) -> HalfMatrix:
     if storage == "memory":
-        return Kept(rows, advance)
+        return InMemoryKernel(rows, advance)
     if storage == "formed":
-        return Formed(rows)
-    if isinstance(executor, Holder):
-        return Spread(rows, executor, advance)
+        return OnTheFlyKernel(rows)
+    if isinstance(executor, ClusterExecutor):
+        return DistributedKernel(rows, executor, advance)
     return OnDevice(rows, storage.removeprefix("torch:"), advance)
 
 

@@ -65,8 +65,8 @@ class Averages:
         slots, position = self.slots.at(rows)
         mine = np.isin(self.slots.column[slots], classes)
         slots, position = slots[mine], position[mine]
-        own = np.searchsorted(classes, self.slots.column[slots])
-        values = valuation(Y[position], own, solved.alpha[position], solved.d[position])
+        codes = np.searchsorted(classes, self.slots.column[slots])
+        values = valuation(Y[position], codes, solved.alpha[position], solved.d[position])
         self.count[slots] += 1
         for name in FIELDS:
             value, mean = getattr(values, name), self.mean[name]

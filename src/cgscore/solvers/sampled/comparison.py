@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.errors import CGScoreError
-from cgscore.execution.executor import Executor, Holder
+from cgscore.execution.executor import ClusterExecutor, Executor
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
 from cgscore.solvers.cholesky.factor import kernel_flops
@@ -83,11 +83,11 @@ def audit(
     classes = np.arange(slots.k)
     alpha = x.T @ slots.targets(np.arange(n), classes)
     Y, mine = slots.targets(known, classes), np.searchsorted(slots.row, known)
-    own = slots.column[mine]
-    true = valuation(Y, own, alpha, d)
+    codes = slots.column[mine]
+    true = valuation(Y, codes, alpha, d)
     pairs = {name: (averages.mean[name][mine], getattr(true, name)) for name in ("cg", "partial")}
     if slots.k > 1:
-        pairs["margin"] = (margin(averages.loo()[known], own), margin(true.loo, own))
+        pairs["margin"] = (margin(averages.loo()[known], codes), margin(true.loo, codes))
     report: dict[str, Any] = {"examples": len(known), "iterations": int(counts.max())}
     for name, (found, exact) in pairs.items():
         there = np.isfinite(found)
@@ -110,7 +110,7 @@ def audit(
 def _fits_on(executor: Executor, n: int, p: int) -> bool:
     """Whether the workers of a cluster can hold the matrix; those of one that is lost cannot."""
     try:
-        return isinstance(executor, Holder) and (
+        return isinstance(executor, ClusterExecutor) and (
             spread_bytes(n, p, executor.workers()) <= executor.memory()
         )
     except CGScoreError:

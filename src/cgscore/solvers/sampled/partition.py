@@ -100,14 +100,14 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
     order = stream(seed, block.run).permutation(slots.rows)
     if slots.values is not None:
         return np.sort(order[block.number :: block.count]), np.empty(0, np.intp)
-    own = slots.column[np.searchsorted(slots.row, np.arange(slots.rows))]
-    order = order[np.argsort(own[order], kind="stable")]
+    codes = slots.column[np.searchsorted(slots.row, np.arange(slots.rows))]
+    order = order[np.argsort(codes[order], kind="stable")]
     home = np.sort(order[block.number :: block.count])
-    there = np.bincount(own[home], minlength=slots.k)
-    wanted = np.minimum(np.bincount(own, minlength=slots.k), LEAST)
+    there = np.bincount(codes[home], minlength=slots.k)
+    wanted = np.minimum(np.bincount(codes, minlength=slots.k), LEAST)
     rng = stream(seed, block.run, block.number)
     guests = [
-        rng.choice(np.setdiff1d(np.flatnonzero(own == c), home), wanted[c] - there[c], False)
+        rng.choice(np.setdiff1d(np.flatnonzero(codes == c), home), wanted[c] - there[c], False)
         for c in np.flatnonzero(there < wanted)
     ]
     return home, np.sort(np.concatenate([np.empty(0, np.intp), *guests]))
@@ -132,7 +132,9 @@ def solve(
     """Averages over all tasks, and complexities: of blocks, added up, on average over runs."""
     slots, classes = problem.slots, np.arange(problem.slots.k)
     n, p = problem.rows.centred.shape
-    executor.admit(problem.bytes, task_bytes(largest(n, tasks[0].count, slots.k), p, slots.k))
+    executor.check_memory(
+        problem.bytes, task_bytes(largest(n, tasks[0].count, slots.k), p, slots.k)
+    )
     found, complexity = Averages(slots), np.zeros(slots.k)
     with closing(in_order(tasks, solve_block, problem, executor, kept, progress)) as results:
         for block, solved in zip(tasks, results, strict=True):

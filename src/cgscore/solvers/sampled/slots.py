@@ -65,8 +65,8 @@ class Slots:
         """Y of some rows and classes: (m, c)."""
         if self.values is not None:
             return self.values[rows][:, None]
-        own = self.column[np.searchsorted(self.row, rows)]
-        Y = np.where(own[:, None] == classes, 1.0, -1.0)
+        codes = self.column[np.searchsorted(self.row, rows)]
+        Y = np.where(codes[:, None] == classes, 1.0, -1.0)
         if len(self.torn):
             place = np.minimum(np.searchsorted(self.torn, rows), len(self.torn) - 1)
             split = np.flatnonzero(self.torn[place] == rows)
@@ -89,7 +89,7 @@ class Slots:
 def slots_of(groups: Groups, labels: Labels) -> tuple[Slots, Index]:
     """The slots of labelled examples, and the slot of each example."""
     k = max(1, len(labels.classes))
-    pairs, slot = np.unique(groups.group * k + labels.own, return_inverse=True)
+    pairs, slot = np.unique(groups.group * k + labels.codes, return_inverse=True)
     row, column = pairs // k, pairs % k
     if labels.task == "regression":
         values = groups.means(labels.targets())[:, 0]
@@ -98,6 +98,6 @@ def slots_of(groups: Groups, labels: Labels) -> tuple[Slots, Index]:
     means = np.zeros((len(torn), k))
     if len(torn):
         among = np.isin(groups.group, torn)
-        np.add.at(means, (np.searchsorted(torn, groups.group[among]), labels.own[among]), 2.0)
+        np.add.at(means, (np.searchsorted(torn, groups.group[among]), labels.codes[among]), 2.0)
         means = means / groups.sizes[torn][:, None] - 1
     return Slots(row, column, k, torn, means, None), slot

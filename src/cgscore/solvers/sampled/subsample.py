@@ -124,7 +124,7 @@ def solve(
     """Averages over all tasks, and the mean complexity of each class in its problems."""
     slots, p = problem.slots, problem.rows.centred.shape[1]
     largest = max(tasks, key=lambda draw: draw.rows)
-    executor.admit(problem.bytes, task_bytes(largest.rows, p, len(largest.classes)))
+    executor.check_memory(problem.bytes, task_bytes(largest.rows, p, len(largest.classes)))
     found, complexity, runs = Averages(slots), np.zeros(slots.k), np.zeros(slots.k)
     with closing(in_order(tasks, solve_draw, problem, executor, kept, progress)) as results:
         for draw, solved in zip(tasks, results, strict=True):

@@ -61,13 +61,13 @@ def passed(
 def evaluate(
     model: nn.Module,
     inputs: Inputs,
-    own: NDArray[np.intp],
+    codes: NDArray[np.intp],
     device: torch.device,
     advance: Advance = ignore,
 ) -> Evaluation:
     """Loss, correctness and probabilities of every example; `own` is the class of each."""
     found = passed(model, model, inputs, device, advance).float()
-    labels = torch.as_tensor(own, dtype=torch.long)
+    labels = torch.as_tensor(codes, dtype=torch.long)
     return Evaluation(
         functional.cross_entropy(found, labels, reduction="none").numpy(),
         (found.argmax(dim=1) == labels).numpy(),

@@ -86,7 +86,7 @@ class Recorder:
     ----------
     path : Path or None
         The file; without one, records stay in memory.
-    own : (n,) array
+    codes : (n,) array
         The class of each example, as a position in `classes`.
     classes : (k,) array
         The labels.
@@ -106,20 +106,20 @@ class Recorder:
     def __init__(
         self,
         path: Path | None,
-        own: NDArray[np.intp],
+        codes: NDArray[np.intp],
         classes: NDArray[Any],
         *,
         every: bool,
         work: str = "",
         done: int = 0,
     ) -> None:
-        self._path, self._own, self._every = path, own, every
+        self._path, self._own, self._every = path, codes, every
         self._work, self._epoch = work, done
-        self._kind = _frame(len(own), len(classes), every)
+        self._kind = _frame(len(codes), len(classes), every)
         head = _line(
             {
                 "cgscore records": _FORMAT,
-                "n": len(own),
+                "n": len(codes),
                 "probability": "all" if every else "given",
                 "classes": classes.tolist(),
                 "work": work,

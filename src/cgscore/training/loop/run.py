@@ -92,7 +92,7 @@ class Run:
     def __post_init__(self) -> None:
         n = len(self.inputs)
         self.steps, self._of_epoch = steps_of(self.settings, n), steps_of_epoch(self.settings, n)
-        self._own = torch.as_tensor(self.labels.own, dtype=torch.long)
+        self._own = torch.as_tensor(self.labels.codes, dtype=torch.long)
         self._take(torch.as_tensor(self.rows, dtype=torch.long), torch.ones(n), since=0)
         self._optimiser = _optimiser(self.model, self.settings)
 
@@ -113,7 +113,7 @@ class Run:
             "format": _FORMAT,
             "method": "training",
             "inputs": _digest(self.inputs),
-            "labels": f"{digest_of(self.labels.own)} {self.labels.classes.tolist()}",
+            "labels": f"{digest_of(self.labels.codes)} {self.labels.classes.tolist()}",
             "seed": self.seed,
             "model": weights.hexdigest(),
             "subset": digest_of(self.rows),
@@ -137,7 +137,7 @@ class Run:
             return None
         recorder = Recorder(
             folder.records if folder else None,
-            self.labels.own,
+            self.labels.codes,
             self.labels.classes,
             every=self.recorded == "all",
             work=folder.digest if folder else "",
@@ -193,8 +193,8 @@ class Run:
 
     def _reselect(self, select: Reselection) -> None:
         """Train on what the network as it is makes of all examples; weights have the mean 1."""
-        found = evaluate(self.model, self.inputs, self.labels.own, self.device)
-        chosen = select(self.epoch, found, self.labels.own)
+        found = evaluate(self.model, self.inputs, self.labels.codes, self.device)
+        chosen = select(self.epoch, found, self.labels.codes)
         if len(chosen.positions) < 2:
             raise OptionError(f"{select} chose {len(chosen.positions)} examples. Training needs 2.")
         weights = torch.zeros(len(self.inputs))
@@ -214,8 +214,8 @@ class Run:
         self.model.train()
         self._optimiser.zero_grad()
         found = self.model(batch.to(self.device))
-        own, weights = (one[chosen].to(self.device) for one in (self._own, self._weights))
-        loss = (weights * functional.cross_entropy(found, own, reduction="none")).mean()
+        codes, weights = (one[chosen].to(self.device) for one in (self._own, self._weights))
+        loss = (weights * functional.cross_entropy(found, codes, reduction="none")).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         self.step += 1
@@ -230,7 +230,9 @@ class Run:
             advance(amount, before=before, note=self._note())
 
         if recorder:
-            recorder.append(evaluate(self.model, self.inputs, self.labels.own, self.device, noted))
+            recorder.append(
+                evaluate(self.model, self.inputs, self.labels.codes, self.device, noted)
+            )
         if self.test:
             right = evaluate(self.model, *self.test, self.device, noted).correct
             self.accuracy.append(float(right.mean()))

@@ -137,23 +137,23 @@ def read_consistency(path: str | os.PathLike[str], labels: ArrayLike | None = No
         raise SourceError(
             f"{path} has the arrays {', '.join(arrays) or 'none'}. Expected scores and labels."
         )
-    scores, own = arrays["scores"], arrays["labels"]
-    if scores.ndim != 1 or scores.shape != own.shape or scores.dtype.kind != "f":
+    scores, codes = arrays["scores"], arrays["labels"]
+    if scores.ndim != 1 or scores.shape != codes.shape or scores.dtype.kind != "f":
         raise SourceError(
             f"{path} has scores of the shape {scores.shape} and type {scores.dtype}, and labels of "
-            f"the shape {own.shape}. Expected one number and one label per example."
+            f"the shape {codes.shape}. Expected one number and one label per example."
         )
     if not ((scores >= 0) & (scores <= 1)).all():
         raise SourceError(f"{path} has scores that are not from 0 to 1.")
     if labels is not None:
         given = np.asarray(labels)
-        if given.shape != own.shape:
-            raise LabelError(f"{path} has {len(own):,} labels; {given.shape} were given.")
-        differ = np.flatnonzero(given != own)
+        if given.shape != codes.shape:
+            raise LabelError(f"{path} has {len(codes):,} labels; {given.shape} were given.")
+        differ = np.flatnonzero(given != codes)
         if len(differ):
             raise LabelError(
                 f"{path} has other labels than were given for {len(differ):,} examples, first at "
-                f"position {differ[0]}: {own[differ[0]]}, not {given[differ[0]]}. Expected the "
+                f"position {differ[0]}: {codes[differ[0]]}, not {given[differ[0]]}. Expected the "
                 "original order."
             )
     return scores.astype(np.float64)

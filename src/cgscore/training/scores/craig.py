@@ -95,9 +95,9 @@ def craig(
     check_selection(fraction, "random", None, seed)
     check_craig(method, epsilon)
     gradients = residuals(probability, labels)
-    own = class_columns(labels, *gradients.shape)
-    sizes = np.bincount(own, minlength=gradients.shape[1])
-    counts = class_quotas(sizes, max(1, round(fraction * len(own))))
+    codes = class_columns(labels, *gradients.shape)
+    sizes = np.bincount(codes, minlength=gradients.shape[1])
+    counts = class_quotas(sizes, max(1, round(fraction * len(codes))))
     draw = np.random.default_rng(seed)
     ways: dict[str, Callable[[Array, int], Index]] = {
         "lazy": lazy_greedy,
@@ -106,7 +106,7 @@ def craig(
     }
     positions, weights, distance = [], [], 0.0
     for c in np.flatnonzero(counts):
-        members = np.flatnonzero(own == c)
+        members = np.flatnonzero(codes == c)
         chosen = ways[method](gradients[members], int(counts[c]))
         nearest, far = _nearest(gradients[members], chosen)
         positions.append(members[chosen])

@@ -25,7 +25,7 @@ class Reselection(Protocol):
         """Epochs after which it is asked again."""
         ...
 
-    def __call__(self, epoch: int, found: Evaluation, own: Index) -> Coreset:
+    def __call__(self, epoch: int, found: Evaluation, codes: Index) -> Coreset:
         """The examples of the next epochs.
 
         Parameters
@@ -34,7 +34,7 @@ class Reselection(Protocol):
             How many are done.
         found : Evaluation
             Of all examples, by the network as it is.
-        own : (n,) array
+        codes : (n,) array
             The class of each, as a column of the probabilities.
         """
         ...
@@ -66,11 +66,11 @@ class Craig:
         if self.every < 1:
             raise OptionError(f"every={self.every!r} makes no sense. Expected 1 epoch or more.")
 
-    def __call__(self, epoch: int, found: Evaluation, own: Index) -> Coreset:
+    def __call__(self, epoch: int, found: Evaluation, codes: Index) -> Coreset:
         """The subset and its weights."""
         return craig(
             found.probability,
-            own,
+            codes,
             self.fraction,
             method=self.method,
             epsilon=self.epsilon,

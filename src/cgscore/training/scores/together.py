@@ -151,7 +151,7 @@ class _Run:
 
     trained: Trained
     inputs: Inputs
-    own: NDArray[np.intp]
+    codes: NDArray[np.intp]
     preset: Preset
     validation: tuple[Inputs, NDArray[np.intp]] | None
     device: str
@@ -161,30 +161,30 @@ class _Run:
         return outputs(self.trained.at(self.preset.early), self.inputs, device=self.device)
 
     def el2n(self) -> Array:
-        return el2n(self.early.probability[None], self.own)
+        return el2n(self.early.probability[None], self.codes)
 
     def grand(self) -> Array:
         early = self.trained.at(self.preset.early)
-        return grand([early], self.inputs, self.own, device=self.device)
+        return grand([early], self.inputs, self.codes, device=self.device)
 
     def grand_last_layer(self) -> Array:
-        return grand_last_layer([self.early], self.own)
+        return grand_last_layer([self.early], self.codes)
 
     def forgetting(self) -> Array:
         return forgetting(cast(Records, self.trained.records).correct)
 
     def tracin(self) -> Array:
-        others, own = cast(tuple[Inputs, NDArray[np.intp]], self.validation)
-        return tracin(self._along(self.inputs), self.own, self._along(others), own, self._rates)
+        others, codes = cast(tuple[Inputs, NDArray[np.intp]], self.validation)
+        return tracin(self._along(self.inputs), self.codes, self._along(others), codes, self._rates)
 
     def self_influence(self) -> Array:
-        return self_influence(self._along(self.inputs), self.own, self._rates)
+        return self_influence(self._along(self.inputs), self.codes, self._rates)
 
     def feature_cg(self) -> Array:
         epoch = self.preset.feature_epoch
         found = feature_space_scores(
             self.inputs,
-            self.own,
+            self.codes,
             {epoch: self.trained.at(epoch)},
             device=self.device,
             progress=False,
@@ -258,7 +258,7 @@ class _Work:
                 records="given",
             )
             run = _Run(
-                trained, self.inputs, self.labels.own, self.preset, self.validation, self.device
+                trained, self.inputs, self.labels.codes, self.preset, self.validation, self.device
             )
             for name in names:
                 totals[name] += _OF_RUN[name][0](run) / self.preset.runs
@@ -273,7 +273,7 @@ class _Work:
         def right(rows: NDArray[np.intp], seed: int) -> NDArray[np.bool_]:
             place_of = None if folder is None else folder / f"c-score-{seed}"
             trained = self._train(seed, place_of, rows=rows, records=False)
-            return evaluate(trained.model, self.inputs, self.labels.own, place).correct
+            return evaluate(trained.model, self.inputs, self.labels.codes, place).correct
 
         return consistency(
             right,
@@ -303,12 +303,12 @@ class _Work:
 
 
 def _drawn(
-    X_test: Any, inputs: Inputs, own: NDArray[np.intp], count: int, seed: int
+    X_test: Any, inputs: Inputs, codes: NDArray[np.intp], count: int, seed: int
 ) -> tuple[Inputs, NDArray[np.intp]]:
     """Some of the test data at random."""
     draw = np.random.default_rng(seed)
-    rows = np.sort(draw.choice(len(own), min(count, len(own)), replace=False))
-    return Inputs(np.asarray(X_test)[rows], scale=inputs.scale), own[rows]
+    rows = np.sort(draw.choice(len(codes), min(count, len(codes)), replace=False))
+    return Inputs(np.asarray(X_test)[rows], scale=inputs.scale), codes[rows]
 
 
 def _folder(checkpoint: str | os.PathLike[str] | None) -> AbstractContextManager[Any]:

@@ -71,8 +71,8 @@ class Tangent:
     def loss_gradient_norms(self, X: Tensor, y: Tensor) -> Tensor:
         """Norm of the gradient of the cross entropy, of every example."""
 
-        def loss(parameters: dict[str, Tensor], x: Tensor, own: Tensor) -> Tensor:
-            return cross_entropy(self._logits(parameters, x), own)
+        def loss(parameters: dict[str, Tensor], x: Tensor, codes: Tensor) -> Tensor:
+            return cross_entropy(self._logits(parameters, x), codes)
 
         gradients = vmap(grad(loss), in_dims=(None, 0, 0))(self._parameters, X, y)
         squares: Any = sum(one.flatten(1).square().sum(dim=1) for one in gradients.values())
