@@ -28,7 +28,9 @@ from distributed import Client
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.execution.machine import cores, product_rate
+from cgscore.methods import Options
 from cgscore.methods.auto import costs
+from cgscore.methods.cost import Sizes
 
 TURNS = 3
 
@@ -97,7 +99,7 @@ def estimates() -> None:
             before = product_rate()
             seconds = measured(X, y, method, runs)
             rate = (before + product_rate()) / 2
-            expected = costs(n, 784, k, runs=runs)[method].seconds(rate)
+            expected = costs(Sizes(n, 784, k), Options.checked(runs=runs))[method].seconds(rate)
             show(f"n = {n:,}, {method}, {cores()} cores here", expected, seconds)
     with cluster(2) as client:
         for n in (6_000, 12_000):
@@ -107,7 +109,9 @@ def estimates() -> None:
                 before = product_rate()
                 seconds = measured(X, y, method, runs, client)
                 rate = (before + product_rate()) / 2
-                expected = costs(n, 784, 10, workers=2, runs=runs)[method].seconds(rate)
+                expected = costs(Sizes(n, 784, 10), Options.checked(runs=runs), 2)[method].seconds(
+                    rate
+                )
                 show(f"n = {n:,}, {method}, 2 workers", expected, seconds)
 
 

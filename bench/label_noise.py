@@ -41,7 +41,7 @@ from noise import RATES, noisy
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.kernel import unit_rows
-from cgscore.solvers.ridge_search import least_error, sampled
+from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.valuation import class_targets
 
 SIZE = 8000
@@ -99,7 +99,7 @@ def judged(scores: Any, by: str, y: Any, z: Any, start: float, before: float) ->
 
 def ours(X: Any, y: Any, Z: list[Any]) -> dict[str, list[Any]]:
     """Ours with the automatic ridge, and the paper's detectors with ridge 0, on every labelling."""
-    some, k = sampled(len(X), 0), int(y.max()) + 1
+    some, k = ridge_sample(len(X), 0), int(y.max()) + 1
     rows = unit_rows(X[some])
     start = time.perf_counter()
     chosen = [least_error(rows, class_targets(z[some], k)).ridge for z in Z]

@@ -34,7 +34,8 @@ import cgscore
 from cgscore.data import read
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
-from cgscore.methods.averaging import prepare
+from cgscore.methods.averaging import shared_problem
+from cgscore.problem import Inputs
 from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.sampled import partition, subsample
 from cgscore.solvers.sampled.averages import Averages
@@ -66,9 +67,9 @@ def standardised(X: Any, whole: Any) -> Any:
 def convergence(raw: bool) -> dict[str, Any]:
     data = small_cifar(raw)
     true = cgscore.score(data, method="exact").table["cg"].to_numpy()
-    made = prepare(data, ridge=0.0, task="classification", seed=0)
+    shared, slot = shared_problem(Inputs(data, ridge=0.0).labelled(), 0)
     n, p = data.shape
-    counts = np.bincount(made.problem.slots.column).tolist()
+    counts = np.bincount(shared.slots.column).tolist()
     found: dict[str, Any] = {"channels": "as they are" if raw else "standardised"}
     print(f"{n:,} CIFAR-10 images, {PER_CLASS:,} of each class, channels {found['channels']}")
     print("correlation with the exact score")
@@ -76,14 +77,14 @@ def convergence(raw: bool) -> dict[str, Any]:
     for ratio, paper in PAPER.items():
         start = time.perf_counter()
         draws = subsample.draws(counts, n, p, ratio, RUNS)
-        results = in_order(draws, subsample.solve_draw, made.problem, Local(), None, Silent())
-        means = Averages(made.problem.slots)
+        results = in_order(draws, subsample.solve_draw, shared, Local(), None, Silent())
+        means = Averages(shared.slots)
         rows: list[tuple[float, float]] = []
         for draw, solved in zip(draws, results, strict=True):
-            chosen = subsample.chosen(made.problem.slots, draw, made.problem.seed)
+            chosen = subsample.chosen(shared.slots, draw, shared.seed)
             means.add(chosen, np.array(draw.classes), solved)
             if means.count.min() > len(rows):
-                cg = means.mean["cg"][made.slot]
+                cg = means.mean["cg"][slot]
                 rows.append((rank_correlation(cg, true), float(np.corrcoef(cg, true)[0, 1])))
         seconds = time.perf_counter() - start
         for runs in (1, 2, 5, 10, 20):
@@ -110,7 +111,7 @@ def trade_off() -> dict[str, Any]:
         scores[method] = cgscore.score(data, method=method)
         seconds[method] = time.perf_counter() - start
     true = scores["exact"].table
-    made = prepare(data, ridge=0.0, task="classification", seed=0)
+    shared, slot = shared_problem(Inputs(data, ridge=0.0).labelled(), 0)
     n, p = data.shape
     rows: list[dict[str, Any]] = []
     print(f"{n:,} CIFAR-10 images; rank correlation with the exact scores")
@@ -129,9 +130,9 @@ def trade_off() -> dict[str, Any]:
         for runs in (1, 2, 4, 8):
             start = time.perf_counter()
             blocks = partition.blocks(n, p, count, runs)
-            means, _ = partition.solve(made.problem, blocks, executor=Local(), progress=Silent())
+            means, _ = partition.solve(shared, blocks, executor=Local(), progress=Silent())
             spent = time.perf_counter() - start
-            cg, loo = means.mean["cg"][made.slot], means.loo()
+            cg, loo = means.mean["cg"][slot], means.loo()
             show(f"blocks of {n // count:,}, {runs} runs", spent, cg, margin(loo, y))
     return {"rows": rows}
 

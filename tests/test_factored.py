@@ -15,7 +15,9 @@ from cgscore.errors import (
     OptionError,
     SingularKernelError,
 )
+from cgscore.methods import Options
 from cgscore.methods.auto import choose
+from cgscore.methods.cost import Sizes
 from cgscore.solvers import reference
 
 COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]
@@ -149,9 +151,9 @@ def test_too_large_is_refused_before_allocating() -> None:
     X = np.random.default_rng(0).standard_normal((500_000, 2))
     with pytest.raises(MemoryLimitError, match=r"500,000 .* 1.01 TB of disk; .* is free in"):
         cgscore.score(X, np.arange(500_000) % 2, method="exact")
-    assert choose(500_000, 2, 2, None)["method"] == "partition"
+    assert choose(Sizes(500_000, 2, 2), Options.checked(), None).method == "partition"
     with pytest.raises(MemoryLimitError, match="with any method"):
-        choose(500_000, 2, 2, "1MB")
+        choose(Sizes(500_000, 2, 2), Options.checked(memory_limit="1MB"), None)
     with pytest.raises(MemoryLimitError, match="68 kB is left of the limit"):
         cgscore.score(X[:2_000], np.arange(2_000) % 2, memory_limit="100kB")
     few = np.tile(X[:12], (100, 1))  # 1,200 rows, 12 of them different
@@ -162,18 +164,18 @@ def test_too_large_is_refused_before_allocating() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"method": "magic"}, OptionError, "method='magic' is not known"),
-        ({"ridge": -1}, OptionError, "ridge=-1 makes no sense"),
-        ({"ridge": float("nan")}, OptionError, "ridge=nan"),
-        ({"ridge": "much"}, OptionError, "ridge='much'"),
-        ({"ridge": True}, OptionError, "ridge=True"),
-        ({"task": "ranking"}, OptionError, "task='ranking' is not known"),
-        ({"dtype": "int8"}, OptionError, "dtype='int8' is not known"),
-        ({"duplicates": "drop"}, OptionError, "duplicates='drop' is not known"),
+        ({"method": "magic"}, OptionError, "method must be one of: auto, exact, .*; got 'magic'"),
+        ({"ridge": -1}, OptionError, "ridge must be 0 or larger, or 'auto'; got -1"),
+        ({"ridge": float("nan")}, OptionError, "got nan"),
+        ({"ridge": "much"}, OptionError, "or 'auto'; got 'much'"),
+        ({"ridge": True}, OptionError, "got True"),
+        ({"task": "ranking"}, OptionError, "task must be one of: .*; got 'ranking'"),
+        ({"dtype": "int8"}, OptionError, "dtype must be one of: .*; got 'int8'"),
+        ({"duplicates": "drop"}, OptionError, "duplicates must be one of: .*; got 'drop'"),
         ({"memory_limit": "lots"}, OptionError, "memory_limit='lots' is not a size"),
         ({"memory_limit": -5}, OptionError, "memory_limit=-5 is not a size"),
         ({"runs": 3}, OptionError, "runs=3 has no effect"),
-        ({"y": None}, LabelError, "No labels"),
+        ({"y": None}, LabelError, "There are no labels"),
         ({"y": [0, 1]}, LabelError, "2 labels for 4 examples"),
         ({"y": [0, 0, 0, 0]}, LabelError, "1 class"),
         ({"y": [0, 1, None, 1]}, LabelError, "no label in 1 row: 2"),

@@ -173,7 +173,7 @@ def test_candidates_end_with_the_last_window() -> None:
 def test_the_best_window_predicts_best_by_refitting() -> None:
     """Against fitting anew without each kept example, and with every one left out predicted."""
     from cgscore.execution.progress import Silent
-    from cgscore.solvers.ridge_search import least_error, sampled
+    from cgscore.solvers.ridge_search import least_error, ridge_sample
 
     iris = cgscore.read("sklearn:iris")
     X, y = np.c_[iris.X, np.ones(len(iris))][::2], np.asarray(iris.y, np.intp)[::2]
@@ -185,7 +185,7 @@ def test_the_best_window_predicts_best_by_refitting() -> None:
 
     reached = predicted_by_windows(rows, Y, 0.4, window, seed=0, progress=Silent())
     H = cgscore.gram(X)
-    some = sampled(len(rows), 0)
+    some = ridge_sample(len(rows), 0)
     ridge = least_error(rows[some], Y[some]).ridge
     for offset, quality in reached.items():
         kept, right = window(offset), 0

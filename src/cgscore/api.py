@@ -1,53 +1,34 @@
-"""What ``import cgscore`` offers: score, factor, complexity. Owns no mathematics."""
+"""What ``import cgscore`` offers: score, factor, complexity. Owns no mathematics.
+
+`score` is a straight walk: read, check, choose a ridge and a method, run it, assemble the result.
+"""
 
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
-from pathlib import Path
+import time
+from dataclasses import replace
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+import numpy as np
+from numpy.typing import ArrayLike
 
 from cgscore.data import Dataset, read
 from cgscore.errors import ConvergenceError, DataError, LabelError, OptionError, SingularKernelError
-from cgscore.execution.checkpoint import method_in
-from cgscore.execution.executor import ClusterExecutor, Local
-from cgscore.execution.machine import parse_bytes
-from cgscore.execution.progress import Listener, reporter
+from cgscore.execution.executor import ClusterExecutor
+from cgscore.execution.progress import Listener, Timed, reporter
 from cgscore.factorisation import Factor
 from cgscore.kernel import unit_rows
-from cgscore.labels import TASKS, Labels, as_labels
-from cgscore.methods.auto import choose, choose_on, instead_of_iterative
-from cgscore.methods.averaging import score_averaged
-from cgscore.methods.iterative import score_iteratively
+from cgscore.labels import Labels, as_labels
+from cgscore.methods import METHODS, Context, Options
+from cgscore.methods.auto import Choice, choose, instead_of_iterative
+from cgscore.methods.cost import Sizes
+from cgscore.methods.method import reject_unused_options
+from cgscore.methods.options import check_choice
+from cgscore.problem import Inputs, Problem, Solution
+from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores
-from cgscore.solvers.ridge_search import least_error, sampled
-
-CHOICES = {
-    "method": ("auto", "exact", "iterative", "subsample", "partition"),
-    "task": TASKS,
-    "dtype": ("float64", "float32"),
-    "duplicates": ("merge", "error"),
-}
-
-#: Options that a method takes beyond those that all take.
-_HEEDS = {
-    "exact": ("dtype", "checkpoint"),
-    "iterative": ("target", "checkpoint", "device", "client"),
-    "subsample": ("ratio", "runs", "checkpoint", "client"),
-    "partition": ("runs", "checkpoint", "client"),
-}
-
-_DEFAULTS = {
-    "ratio": 4,
-    "runs": None,
-    "target": None,
-    "device": "cpu",
-    "client": None,
-    "dtype": "float64",
-    "checkpoint": None,
-}
+from cgscore.solvers.ridge_search import RidgeChoice, least_error, ridge_sample
 
 
 def score(
@@ -59,6 +40,7 @@ def score(
     ratio: float = 4,
     runs: int | None = None,
     target: float | None = None,
+    kernel: str = "relu",
     task: str = "classification",
     dtype: str = "float64",
     seed: int = 0,
@@ -99,6 +81,8 @@ def score(
         first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
+    kernel : str
+        ``"relu"`` is the paper's. Others are experiments (`cgscore.kernel.KERNELS`).
     task : {"classification", "regression"}
         Whether labels are classes or numbers.
     dtype : {"float64", "float32"}
@@ -136,121 +120,106 @@ def score(
     >>> round(s.accuracy(), 3)
     0.992
     """
-    check_options(method=method, ridge=ridge, task=task, dtype=dtype, duplicates=duplicates)
-    check_numbers(ratio=ratio, runs=runs, seed=seed)
-    seed, runs = int(seed), None if runs is None else int(runs)  # numpy's are not JSON
+    start = time.perf_counter()
+    check_choice("method", method, ("auto", *METHODS))
+    options = Options.checked(
+        ridge=ridge,
+        kernel=kernel,
+        task=task,
+        duplicates=duplicates,
+        seed=seed,
+        memory_limit=memory_limit,
+        dtype=dtype,
+        checkpoint=checkpoint,
+        target=target,
+        device=device,
+        ratio=ratio,
+        runs=runs,
+    )
     cluster = None if client is None else _cluster(client)
-    if client is not None and device != "cpu":
+    if cluster is not None and device != "cpu":
         raise OptionError("client and device cannot be combined: give one of them.")
-    dataset, labels = _labelled(data, y)
-    classes = as_labels(labels, len(dataset), task).classes  # a mistake shows before the long work
-    ridge, chosen = _settled_ridge(ridge, dataset, task, seed)
-    choice: dict[str, Any] | None = None
-    begun = method_in(Path(checkpoint)) if checkpoint is not None else None
-    if method == "auto" and begun in _HEEDS:  # an interrupted run goes on with what it chose
-        choice = {"method": begun, "why": "the checkpoint holds it"}
-        method = choice["method"]
-    elif method == "auto" and cluster is not None:
-        choice = choose_on(cluster, *dataset.shape, dtype)
-        method = choice["method"]
-    elif method == "auto":
-        choice = choose(*dataset.shape, max(1, len(classes)), memory_limit, dtype, device)
-        method = choice["method"]
-    if choice is not None and method == "exact":
-        client = None  # nobody asked for exact scores on a cluster
-    asked = {
-        "ratio": ratio,
-        "runs": runs,
-        "target": target,
-        "device": device,
-        "client": client,
-        "dtype": dtype,
-        "checkpoint": checkpoint,
-    }
-    for name, value in asked.items():
-        if name not in _HEEDS[method] and value != _DEFAULTS[name]:
-            given = "A cluster" if name == "client" else f"{name}={value!r}"
-            raise OptionError(f"{given} has no effect on method={method!r}. Leave it out.")
-    scores: Scores | None = None
-    if method == "iterative":
-        try:
-            scores = score_iteratively(
-                dataset,
-                ridge=ridge,
-                task=task,
-                seed=seed,
-                target=target,
-                duplicates=duplicates,
-                memory_limit=memory_limit,
-                device=device,
-                checkpoint=checkpoint,
-                progress=reporter(progress),
-                executor=cluster,
-            )
-        except (ConvergenceError, SingularKernelError) as error:
-            if choice is None:
-                raise
-            choice = instead_of_iterative(error, *dataset.shape, memory_limit)
-            if checkpoint is not None:  # the folder itself holds the iterative work
-                checkpoint = Path(checkpoint) / "exact"
-    elif method in ("subsample", "partition"):
-        limit = None if memory_limit is None else parse_bytes(memory_limit)
-        scores = score_averaged(
-            dataset,
-            method=method,
-            ridge=ridge,
-            task=task,
-            seed=seed,
-            ratio=ratio,
-            runs=runs,
-            duplicates=duplicates,
-            memory_limit=memory_limit,
-            executor=cluster or Local(limit),
-            checkpoint=checkpoint,
-            progress=reporter(progress),
-        )
-    if scores is None:
-        made = factor(
-            dataset,
-            ridge=ridge,
-            dtype=dtype,
-            memory_limit=memory_limit,
-            checkpoint=checkpoint,
-            duplicates=duplicates,
-            progress=progress,
-        )
-        try:
-            scores = made.score(task=task)
-        finally:
-            made.close()
-    scores.meta |= {"seed": seed, "choice": choice, "ridge_choice": chosen}
-    return scores
+    dataset = read(data, labels=y)
+    labels = _checked_labels(dataset, task)
+    options, ridge_choice = _with_ridge(options, dataset, labels)
+    sizes = Sizes(*dataset.shape, max(1, len(labels.classes)))
+    choice = choose(sizes, options, cluster) if method == "auto" else None
+    name = method if choice is None else choice.method
+    if choice is not None and name == "exact":
+        cluster = None  # nobody asked for exact scores on a cluster
+    reject_unused_options(METHODS[name], options, cluster=cluster is not None)
+    context = Context(Timed(reporter(progress)), cluster)
+    problem = Problem(_inputs(dataset, options), dataset, labels)
+    solution, choice = _solution(problem, options, context, name, choice, sizes)
+    return assemble(
+        problem,
+        solution,
+        method=name if choice is None else choice.method,
+        seconds=time.perf_counter() - start,
+        seed=options.seed,
+        choice=None if choice is None else choice.document(),
+        ridge_choice=None if ridge_choice is None else vars(ridge_choice).copy(),
+    )
 
 
-def _settled_ridge(
-    ridge: float | str, dataset: Dataset, task: str, seed: int
-) -> tuple[float, dict[str, Any] | None]:
-    """The ridge as a number, and how it was found if that was asked for."""
-    if not isinstance(ridge, str):
-        return float(ridge), None
-    if dataset.y is None:
-        raise LabelError("ridge='auto' needs labels: give y, one label per example.")
-    labels = as_labels(dataset.y, len(dataset), task)
-    some = sampled(len(dataset), seed)
-    part = Labels(labels.values[some], labels.classes, labels.codes[some])
+def _solution(
+    problem: Problem,
+    options: Options,
+    context: Context,
+    name: str,
+    choice: Choice | None,
+    sizes: Sizes,
+) -> tuple[Solution, Choice | None]:
+    """What the method found; exact scores where ``auto`` chose another that refuses the data."""
     try:
-        rows = unit_rows(dataset.X[some])
+        return METHODS[name].run(problem, options, context), choice
+    except (ConvergenceError, SingularKernelError) as error:
+        if choice is None or name != "iterative":
+            raise
+        choice = instead_of_iterative(error, sizes, options)
+    if options.checkpoint is not None:  # the folder itself holds the iterative work
+        options = replace(options, checkpoint=options.checkpoint / "exact")
+    return METHODS["exact"].run(problem, options, Context(context.progress)), choice
+
+
+def _checked_labels(dataset: Dataset, task: str) -> Labels:
+    if dataset.y is None:
+        raise LabelError("There are no labels. Give y, one label per example.")
+    return as_labels(dataset.y, len(dataset), task)
+
+
+def _inputs(dataset: Dataset, options: Options) -> Inputs:
+    return Inputs(
+        dataset,
+        ridge=options.ridge,
+        duplicates=options.duplicates,
+        memory_limit=options.memory_limit,
+        kernel=options.kernel,
+    )
+
+
+def _with_ridge(
+    options: Options, dataset: Dataset, labels: Labels
+) -> tuple[Options, RidgeChoice | None]:
+    """The options with a ridge that is a number, and how it was found if that was asked for."""
+    if not np.isnan(options.ridge):
+        return options, None
+    sample = ridge_sample(len(dataset), options.seed)
+    part = Labels(labels.values[sample], labels.classes, labels.codes[sample])
+    try:
+        rows = unit_rows(dataset.X[sample], kernel=options.kernel)
     except DataError:
         unit_rows(dataset.X)  # which says where among all rows it is
         raise
-    found = least_error(rows, part.targets())
-    return found.ridge, vars(found).copy()
+    choice = least_error(rows, part.targets())
+    return replace(options, ridge=choice.ridge), choice
 
 
 def factor(
     X: Any,
     *,
     ridge: float | str = 0.0,
+    kernel: str = "relu",
     dtype: str = "float64",
     memory_limit: int | float | str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -261,45 +230,35 @@ def factor(
 
     Parameters are those of `score`.
     """
-    check_options(ridge=ridge, dtype=dtype, duplicates=duplicates)
-    dataset = read(X)
-    return Factor(
-        dataset,
-        ridge=_settled_ridge(ridge, dataset, "classification", 0)[0],
+    options = Options.checked(
+        ridge=ridge,
+        kernel=kernel,
         duplicates=duplicates,
         memory_limit=memory_limit,
-        progress=reporter(progress),
         dtype=dtype,
         checkpoint=checkpoint,
     )
-
-
-def check_options(*, ridge: object = 0.0, **choices: str) -> None:
-    """Raise `OptionError` for a value that does not exist; each choice is one of `CHOICES`."""
-    for name, value in choices.items():
-        if value not in CHOICES[name]:
-            known = ", ".join(CHOICES[name])
-            raise OptionError(f"{name}={value!r} is not known. Choose one of: {known}.")
+    dataset = read(X)
+    if ridge == "auto" and dataset.y is None:
+        raise LabelError("ridge='auto' needs labels: give data that hold them, or a number.")
     if ridge == "auto":
-        return
-    number = float(ridge) if isinstance(ridge, Real) and not isinstance(ridge, bool) else -1.0
-    if not 0 <= number < float("inf"):
-        raise OptionError(
-            f"ridge={ridge!r} makes no sense. Expected a number, 0 or larger, or 'auto'."
-        )
+        options, _ = _with_ridge(options, dataset, _checked_labels(dataset, "classification"))
+    return Factor(
+        _inputs(dataset, options),
+        memory_limit=options.memory_limit,
+        progress=reporter(progress),
+        dtype=options.dtype,
+        checkpoint=options.checkpoint,
+    )
 
 
-def check_numbers(*, ratio: object, runs: object, seed: object) -> None:
-    """Raise `OptionError` for numbers that make no sense."""
-    if isinstance(ratio, bool) or not (isinstance(ratio, Real) and 0 < float(ratio) < 1e9):
-        raise OptionError(f"ratio={ratio!r} makes no sense. Expected a positive number.")
-    for name, value, least in (("runs", runs, 1), ("seed", seed, 0)):
-        if name == "runs" and value is None:
-            continue
-        if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= least):
-            raise OptionError(
-                f"{name}={value!r} makes no sense. Expected a whole number, {least} or larger."
-            )
+def complexity(
+    X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "classification"
+) -> dict[Any, float]:
+    """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
+    dataset = read(X, labels=y)
+    labels = _checked_labels(dataset, task)
+    return factor(dataset, ridge=ridge).complexity(labels.values, task=task)
 
 
 def _cluster(client: Any) -> ClusterExecutor:
@@ -311,18 +270,3 @@ def _cluster(client: Any) -> ClusterExecutor:
             'client= needs dask.distributed. Install it: pip install "cgscore[dask]"'
         ) from error
     return Cluster(client)
-
-
-def complexity(
-    X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "classification"
-) -> dict[Any, float]:
-    """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
-    dataset, labels = _labelled(X, y)
-    return factor(dataset, ridge=ridge).complexity(labels, task=task)
-
-
-def _labelled(data: Any, y: ArrayLike | None) -> tuple[Dataset, NDArray[Any]]:
-    dataset = read(data, labels=y)
-    if dataset.y is None:
-        raise LabelError("No labels: give y, one label per example.")
-    return dataset, dataset.y

@@ -6,7 +6,6 @@ labelling costs two triangular substitutions.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.data.dataset import Dataset
 from cgscore.duplicates import SAME, joined
 from cgscore.errors import (
     CGScoreWarning,
@@ -27,11 +25,11 @@ from cgscore.errors import (
     first_five,
 )
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
-from cgscore.execution.machine import parse_bytes
 from cgscore.execution.progress import Progress, Timed
 from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
-from cgscore.problem import FEW_DIGITS, Prepared, keys
+from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
+from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores, score_table
 from cgscore.solvers.cholesky import factor as exact
 from cgscore.solvers.cholesky.placement import place
@@ -52,27 +50,25 @@ class Factor:
 
     def __init__(
         self,
-        dataset: Dataset,
+        inputs: Inputs,
         *,
-        ridge: float,
-        duplicates: str,
-        memory_limit: int | float | str | None,
+        memory_limit: int | None,
         progress: Progress,
         dtype: str = "float64",
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: Path | None = None,
     ) -> None:
-        limit = None if memory_limit is None else parse_bytes(memory_limit)
+        limit = memory_limit
         start = time.perf_counter()
         timed = Timed(progress)
-        self._data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
-        self._rows, self._merged = self._data.rows, self._data.merged
-        self.dataset, self.ridge, self.dtype = dataset, float(ridge), dtype
-        p = dataset.shape[1]
+        self.inputs = inputs
+        self._rows, self._merged = inputs.rows, inputs.merged
+        self.dataset, self.ridge, self.dtype = inputs.dataset, inputs.ridge, dtype
+        p = self.dataset.shape[1]
         layout = plan(len(self._rows), p, dtype, limit)
         kept = None
         if checkpoint is not None:
             work = {"method": "exact", "dtype": dtype, "edges": digest_of(np.array(layout.edges))}
-            kept = Checkpoint(Path(checkpoint), identity(self._rows, self.ridge, **work))
+            kept = Checkpoint(checkpoint, identity(self._rows, self.ridge, **work))
         self._checkpoint, self._store = kept, None
         self._d_loss: dict[str, float] | None = None
         try:
@@ -122,29 +118,29 @@ class Factor:
         task : {"classification", "regression"}
             Whether labels are classes or numbers.
         """
-        dataset, labels = self._data.labelled(y, task)
         start = time.perf_counter()
-        alpha, loss = self._solve(labels, labels.targets())
+        problem = self.inputs.labelled(y, task)
+        solution = self.solution(problem)
+        seconds = self.timings["total"] + time.perf_counter() - start
+        return assemble(problem, solution, method="exact", seconds=seconds)
+
+    def solution(self, problem: Problem) -> Solution:
+        """What the exact method finds for a problem with these inputs."""
+        start = time.perf_counter()
+        alpha, loss = self._solve(problem.labels, problem.labels.targets())
         solved = time.perf_counter() - start
-        return self._data.result(
-            dataset,
-            labels,
-            alpha,
-            self._d,
-            notes=[*self.warnings, *_loss_warnings(loss)],
-            meta={
-                "method": "exact",
+        return Solution(
+            valuation=problem.valuation(alpha, self._d),
+            complexity=problem.complexity(alpha),
+            audit=None,
+            warnings=[*self.warnings, *_loss_warnings(loss)],
+            facts={
                 "dtype": self.dtype,
                 "storage": self.storage,
                 "loss": loss,
-                "audit": None,
                 "condition": self.condition,
                 "digits": self.digits,
-                "timings": {
-                    **self.timings,
-                    "solve": solved,
-                    "total": self.timings["total"] + solved,
-                },
+                "timings": {**self.timings, "solve": solved},
             },
         )
 
@@ -153,9 +149,8 @@ class Factor:
 
         Infinite where identical rows carry different targets.
         """
-        labels = as_labels(y, len(self.dataset), task)
-        Y = labels.targets()
-        return self._data.complexity(labels, Y, self._solve(labels, Y)[0])
+        problem = self.inputs.labelled(y, task)
+        return problem.complexity(self._solve(problem.labels, problem.labels.targets())[0])
 
     def gap(
         self, members: Sequence[int], y: ArrayLike, *, task: str = "classification"
@@ -186,14 +181,14 @@ class Factor:
         gaps = np.sum((Q.T @ self._factor.half_solve(groups.means(Y))) ** 2, axis=0)
         torn = groups.contradicts(Y)[groups.group[positions]].any(axis=0)
         values = np.where(torn, np.inf, gaps)
-        return dict(zip(keys(labels), values.tolist(), strict=True))
+        return dict(zip(labels.keys(), values.tolist(), strict=True))
 
     def score_new(
         self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "classification"
     ) -> pd.DataFrame:
         """The scores that new examples would have, each added alone to the data labelled y.
 
-        ``CG = (y* - f)^2 / v`` with ``f = k*.alpha`` and ``v = 1/2 + ridge - k*^T H^-1 k*``: the
+        ``CG = (y* - f)^2 / v`` with ``f = k*.alpha`` and ``v = H_ii + ridge - k*^T H^-1 k*``: the
         formulas of the other scores with d = 1/v. A new example may be of a class of its own.
 
         Parameters
@@ -212,7 +207,7 @@ class Factor:
         """
         import pandas as pd
 
-        rows = unit_rows(X_new, centre=self._rows.centre, name="X_new")
+        rows = unit_rows(X_new, centre=self._rows.centre, name="X_new", kernel=self._rows.kernel)
         old = as_labels(y, len(self.dataset), task)
         if task == "regression":
             return self._added(rows, old, as_labels(y_new, len(rows), task, name="y_new"))
@@ -242,16 +237,18 @@ class Factor:
         """Scores of new rows whose labels are coded along the same classes as the old ones."""
         K = gram_block(self._rows, rows)  # data x new
         Z = self._factor.half_solve(K)
-        v = 0.5 + self.ridge - np.einsum("ij,ij->j", Z, Z)
-        copy = (K.max(axis=0) >= 0.5 - SAME / (2 * np.pi)) & (self.ridge == 0)
-        error = exact.rounding(len(self._rows), self.dtype) * (0.5 + self.ridge)
+        diagonal = self._rows.kernel.diagonal + self.ridge
+        v = diagonal - np.einsum("ij,ij->j", Z, Z)
+        apart = rows.centred - self._rows.centred[K.argmax(axis=0)]
+        copy = (np.einsum("ij,ij->i", apart, apart) <= SAME**2) & (self.ridge == 0)
+        error = exact.rounding(len(self._rows), self.dtype) * diagonal
         lost = np.flatnonzero((v <= error) & ~copy)
         if len(lost):
             raise SingularKernelError(
                 f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
                 "precision. Use a ridge, for example ridge=1e-6."
             )
-        few = 10**FEW_DIGITS if self.dtype == "float64" else 1 / LOSS
+        few = 10**MIN_DIGITS if self.dtype == "float64" else 1 / LOSS
         weak = np.flatnonzero((v <= error * few) & ~copy)
         if len(weak):
             warnings.warn(
@@ -338,12 +335,12 @@ class Factor:
         its error is that of a pivot. What is measured at that example is a single draw of it.
         """
         error = exact.rounding(len(self._rows), self.dtype)
-        return error * (0.5 + self.ridge) * float(self._d.max())
+        return error * (self._rows.kernel.diagonal + self.ridge) * float(self._d.max())
 
     def _warnings(self) -> list[str]:
         """What a reader of any score from this factor should know."""
         found = []
-        if self.digits < FEW_DIGITS and self.dtype == "float64":
+        if self.digits < MIN_DIGITS and self.dtype == "float64":
             found.append(
                 f"The kernel matrix has condition {self.condition:.1e}, which leaves about "
                 f"{self.digits:.0f} digits in the worst case: "

@@ -1,4 +1,4 @@
-r"""The kernel matrix H of an infinitely wide two-layer ReLU network.
+r"""The kernel matrix H of infinitely wide ReLU networks: the paper's, and others to try.
 
 ===========  =======  ==============================================================
 symbol       shape    meaning
@@ -6,11 +6,15 @@ symbol       shape    meaning
 x_i          p        an input, scaled to unit Euclidean norm
 g_ij         scalar   ``x_i . x_j``, the cosine of the angle between two inputs
 theta_ij     scalar   that angle
-H            n x n    ``H_ij = g_ij (pi - theta_ij) / (2 pi)``; ``H_ii = 1/2`` exactly
+H            n x n    ``relu``, the paper's: ``H_ij = g_ij (pi - theta_ij) / (2 pi)``
 D2_ij        scalar   ``|x_i - x_j|^2 = 2 - 2 g_ij``
 ===========  =======  ==============================================================
 
-(paper, section 3.1). ``arccos g`` loses half of the digits where g is near +-1, which is where
+(paper, section 3.1). This file alone knows the formula of a kernel and the value of its diagonal,
+which is that of equal rows, ``H_ii = 1/2`` for the paper's. A kernel is one entry of `KERNELS`;
+`UnitRows` carry theirs along.
+
+``arccos g`` loses half of the digits where g is near +-1, which is where
 near-duplicates live. H is therefore computed from distances,
 
     g = 1 - D2 / 2,    theta / 2 = arctan(|x_i - x_j| / |x_i + x_j|),    |x_i + x_j|^2 = 4 - D2,
@@ -26,13 +30,14 @@ over ``a b`` numbers, and one temporary of ``8 a b`` bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.errors import DataError, first_five
+from cgscore.errors import DataError, OptionError, first_five
 
 Array = NDArray[np.float64]
 
@@ -58,6 +63,104 @@ def aligned(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
+class Kernel:
+    """A function of the angle between two inputs.
+
+    Attributes
+    ----------
+    name : str
+        What users call it by.
+    diagonal : float
+        Its value for equal rows.
+    summary : str
+        One line for documentation.
+    fill : function
+        ``fill(D2, half, xp)`` overwrites the array D2 of squared distances with values of H;
+        ``half`` holds half of every angle and may be overwritten too, ``xp`` is numpy or torch.
+    pair : function
+        ``pair(g, D2, S2)``: values of H for single pairs from their cosine, ``|x_i - x_j|^2`` and
+        ``|x_i + x_j|^2``, of which the smaller one is accurate.
+    """
+
+    name: str
+    diagonal: float
+    summary: str
+    fill: Callable[[Any, Any, Any], None]
+    pair: Callable[[Array, Array, Array], Array]
+
+
+def _fill_relu(D2: Any, half: Any, xp: Any) -> None:
+    """``g (pi - theta) / (2 pi)``."""
+    half *= -1 / np.pi
+    half += 0.5
+    D2 *= -0.5
+    D2 += 1
+    D2 *= half
+
+
+def _pair_relu(g: Array, D2: Array, S2: Array) -> Array:
+    values: Array = g * np.arctan2(np.sqrt(S2), np.sqrt(D2)) / np.pi
+    return values
+
+
+def _fill_relu_3(D2: Any, half: Any, xp: Any) -> None:
+    r"""Two hidden layers: ``(g k0(g) + k1(g)) k0(k1(g)) / 2``.
+
+    ``k0(g) = 1 - theta / pi`` and ``k1(g) = (g (pi - theta) + sin theta) / pi`` are the arc-cosine
+    kernels. ``1 - k1 = D2 / 2 - (sin theta - theta g) / pi`` keeps its digits where g is near 1,
+    and so does the angle of the second layer, ``2 arcsin sqrt((1 - k1) / 2)``.
+    """
+    theta, g = 2 * half, 1 - D2 / 2
+    left = xp.clip(D2 / 2 - (xp.sin(theta) - theta * g) / np.pi, 0, 1)  # 1 - k1
+    inner = g * (1 - theta / np.pi) + (1 - left)
+    D2[...] = inner * (0.5 - xp.arcsin(xp.sqrt(left / 2)) / np.pi)
+
+
+def _pair_relu_3(g: Array, D2: Array, S2: Array) -> Array:
+    values = np.where(D2 < S2, D2, 4 - S2)
+    _fill_relu_3(values, np.arctan2(np.sqrt(D2), np.sqrt(S2)), np)
+    return values
+
+
+RELU = Kernel(
+    "relu",
+    0.5,
+    "the paper's: a two-layer ReLU network of which the first layer is trained",
+    _fill_relu,
+    _pair_relu,
+)
+
+#: By name. Those beside the paper's are experiments: nothing in the paper says what they are worth.
+KERNELS = {
+    kernel.name: kernel
+    for kernel in (
+        RELU,
+        Kernel(
+            "relu-ntk-3",
+            1.0,
+            "an experiment: the neural tangent kernel of a ReLU network with two hidden layers",
+            _fill_relu_3,
+            _pair_relu_3,
+        ),
+    )
+}
+
+
+def find_kernel(name: str) -> Kernel:
+    """The kernel of this name.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    """
+    if name not in KERNELS:
+        known = ", ".join(KERNELS)
+        raise OptionError(f"kernel must be one of: {known}; got {name!r}.")
+    return KERNELS[name]
+
+
+@dataclass(frozen=True)
 class UnitRows:
     """Inputs on the unit sphere, stored relative to a centre; aligned, wherever they come from.
 
@@ -69,39 +172,50 @@ class UnitRows:
         The mean of the rows the centre was made from.
     squares : (n,) array
         Squared norms of the rows of ``centred``.
+    kernel : Kernel
+        What `gram_block` computes for these rows.
     """
 
     centred: Array
     centre: Array
     squares: Array
+    kernel: Kernel = field(default=RELU)
 
     def __post_init__(self) -> None:
         for name in ("centred", "centre", "squares"):
             object.__setattr__(self, name, aligned(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:  # through the above, which pickle alone would skip
-        return UnitRows, (self.centred, self.centre, self.squares)
+        return _restored, (self.centred, self.centre, self.squares, self.kernel.name)
 
     def __len__(self) -> int:
         return len(self.centred)
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> UnitRows:
-        return UnitRows(self.centred[rows], self.centre, self.squares[rows])
+        return UnitRows(self.centred[rows], self.centre, self.squares[rows], self.kernel)
 
     def compacted(self, rows: NDArray[np.intp]) -> UnitRows:
         """Only the given rows, in ascending order, moved to the front without a second copy."""
         for start in range(0, len(rows), 1024):
             part = rows[start : start + 1024]
             self.centred[start : start + len(part)] = self.centred[part]
-        return UnitRows(self.centred[: len(rows)], self.centre, self.squares[rows])
+        return UnitRows(self.centred[: len(rows)], self.centre, self.squares[rows], self.kernel)
 
     def single(self) -> UnitRows:
         """The rows in float32; the squares stay those of the float64 rows, rounded."""
-        parts: list[Any] = [self.centred, self.centre, self.squares]
-        return UnitRows(*(part.astype(np.float32) for part in parts))
+        parts: tuple[Any, Any, Any] = (self.centred, self.centre, self.squares)
+        centred, centre, squares = (part.astype(np.float32) for part in parts)
+        return UnitRows(centred, centre, squares, self.kernel)
 
 
-def unit_rows(X: ArrayLike, *, centre: Array | None = None, name: str = "X") -> UnitRows:
+def _restored(centred: Array, centre: Array, squares: Array, kernel: str) -> UnitRows:
+    """Rows that were pickled: kernels go by name, since functions of other versions may differ."""
+    return UnitRows(centred, centre, squares, find_kernel(kernel))
+
+
+def unit_rows(
+    X: ArrayLike, *, centre: Array | None = None, name: str = "X", kernel: Kernel = RELU
+) -> UnitRows:
     """Rows of X scaled to unit norm, ready for `gram_block`.
 
     Parameters
@@ -112,6 +226,8 @@ def unit_rows(X: ArrayLike, *, centre: Array | None = None, name: str = "X") -> 
         The centre of the rows these will be compared with; their own mean by default.
     name : str
         How error messages call X.
+    kernel : Kernel
+        What `gram_block` will compute.
 
     Raises
     ------
@@ -135,7 +251,7 @@ def unit_rows(X: ArrayLike, *, centre: Array | None = None, name: str = "X") -> 
             "Give both the same columns."
         )
     unit -= centre
-    return UnitRows(unit, centre, np.einsum("ij,ij->i", unit, unit))
+    return UnitRows(unit, centre, np.einsum("ij,ij->i", unit, unit), kernel)
 
 
 def as_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
@@ -199,10 +315,11 @@ def gram_block(
 ) -> Array:
     """H between the rows of A and the rows of B, as an (a, b) array.
 
-    Equal rows give exactly 1/2. `out`, if given, receives the block; its rows are contiguous.
-    Rows in float32 give a block in float32; `precise` are then the same rows in float64, from which
-    the pairs that need it are computed.
+    Equal rows give exactly the kernel's diagonal. `out`, if given, receives the block; its rows are
+    contiguous. Rows in float32 give a block in float32; `precise` are then the same rows in
+    float64, from which the pairs that need it are computed.
     """
+    kernel = A.kernel
     H = np.matmul(A.centred, B.centred.T, out=out)
     H *= -2
     H += A.squares[:, None]
@@ -223,11 +340,7 @@ def gram_block(
         np.divide(H, half, out=half)
     np.sqrt(half, out=half)
     np.arctan(half, out=half)  # half the angle
-    half *= -1 / np.pi
-    half += 0.5
-    H *= -0.5
-    H += 1
-    H *= half
+    kernel.fill(H, half, np)
     for pairs, sign in ((near, -1.0), (far, 1.0)):
         if pairs is not None:
             H[pairs] = pair_values(*(precise or (A, B)), pairs[0], pairs[1], sign)
@@ -246,14 +359,20 @@ def pair_values(
         total = A.centred[rows[part]] + sign * B.centred[columns[part]] + shift
         small = np.einsum("ij,ij->i", total, total)
         if sign < 0:  # small = D2
-            g, sides = 1 - small / 2, (np.sqrt(4 - small), np.sqrt(small))
+            values[part] = A.kernel.pair(1 - small / 2, small, 4 - small)
         else:  # small = 4 - D2
-            g, sides = small / 2 - 1, (np.sqrt(small), np.sqrt(4 - small))
-        values[part] = g * np.arctan2(*sides) / np.pi
+            values[part] = A.kernel.pair(small / 2 - 1, 4 - small, small)
     return values
 
 
-def gram(X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+def own_gram(rows: UnitRows, ridge: float = 0.0) -> Array:
+    """``H + ridge I`` of a few rows in one block: its diagonal is the kernel's, to the bit."""
+    H = gram_block(rows, rows)
+    np.fill_diagonal(H, rows.kernel.diagonal + ridge)
+    return H
+
+
+def gram(X: ArrayLike, Z: ArrayLike | None = None, *, kernel: str = "relu") -> Array:
     """The kernel matrix of the rows of X, or of the rows of X against the rows of Z.
 
     Parameters
@@ -261,14 +380,16 @@ def gram(X: ArrayLike, Z: ArrayLike | None = None) -> Array:
     X : (n, p) array
         Inputs; every row is scaled to unit norm first.
     Z : (m, p) array, optional
-        Other inputs; X itself by default, and then the diagonal is exactly 1/2.
+        Other inputs; X itself by default, and then the diagonal is exact (1/2 for the paper's).
+    kernel : str
+        The paper's by default; others are experiments (`KERNELS`).
 
     Returns
     -------
     (n, n) or (n, m) array of float64
     """
-    A = unit_rows(X)
-    B = A if Z is None else unit_rows(Z, centre=A.centre, name="Z")
+    A = unit_rows(X, kernel=find_kernel(kernel))
+    B = A if Z is None else unit_rows(Z, centre=A.centre, name="Z", kernel=A.kernel)
     H = np.empty((len(A), len(B)))
     for i in range(0, len(A), _BLOCK):
         for j in range(0, i + 1 if Z is None else len(B), _BLOCK):
@@ -277,7 +398,7 @@ def gram(X: ArrayLike, Z: ArrayLike | None = None) -> Array:
             if Z is None and i == j:
                 block = np.tril(block, -1)
                 block += block.T
-                np.fill_diagonal(block, 0.5)
+                np.fill_diagonal(block, A.kernel.diagonal)
             H[rows, columns] = block
             if Z is None:
                 H[columns, rows] = block.T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,16 @@ class Labels:
         if self.task == "regression":
             return np.asarray(self.values, dtype=np.float64)[:, None]
         return class_targets(self.codes, len(self.classes))
+
+    def keys(self) -> list[Any]:
+        """What complexities are called by: the classes, or ``"target"`` for regression."""
+        return self.classes.tolist() if len(self.classes) else ["target"]
+
+    def names(self, names: Mapping[Any, str] | None) -> list[str] | None:
+        """Classes as users know them, where such names are given."""
+        if names is None or self.task == "regression":
+            return None
+        return [str(names.get(label, label)) for label in self.classes.tolist()]
 
     def counts(self) -> NDArray[np.intp]:
         """Examples per class."""

@@ -1,43 +1,40 @@
-"""Labelled data on their way to a solver, and the result on its way back.
+"""What goes into a method, and what comes out of it.
 
-Every method starts from the rows on the unit sphere, one per group of identical rows, and ends with
-alpha and d of those rows; what lies before and after is here.
+Every method starts from a `Problem`: rows on the unit sphere, one per group of identical rows, with
+checked labels. It ends with a `Solution`: the valuation of every example, and what should be known
+about it.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.duplicates import Groups, expand, find_groups
-from cgscore.errors import (
-    CGScoreWarning,
-    DataError,
-    DuplicateRowsError,
-    LabelError,
-    MemoryLimitError,
-    first_five,
-)
-from cgscore.execution.machine import available_memory, peak_memory, show_bytes
-from cgscore.kernel import Array, unit_rows
+from cgscore.errors import DataError, DuplicateRowsError, LabelError, MemoryLimitError, first_five
+from cgscore.execution.machine import memory_room, show_bytes
+from cgscore.kernel import RELU, Array, Kernel, unit_rows
 from cgscore.labels import Labels, as_labels
-from cgscore.result.scores import Scores, score_table
 from cgscore.valuation import Valuation
 
-FEW_DIGITS = 6  # that the condition leaves: fewer are worth a warning
+MIN_DIGITS = 6  # that the condition leaves: fewer are worth a warning
 
 
-class Prepared:
+class Inputs:
     """Inputs scaled to the unit sphere, identical rows merged where the ridge is 0.
 
     Attributes
     ----------
+    dataset : Dataset
+        Where they come from.
+    ridge : float
+        Added to the diagonal of the kernel matrix.
     rows : UnitRows
-        One row per group.
+        One row per group, with the kernel to be used.
     repeats : Groups
         Identical rows among the inputs.
     merged : Groups
@@ -45,165 +42,142 @@ class Prepared:
     """
 
     def __init__(
-        self, dataset: Dataset, *, ridge: float, duplicates: str, limit: int | None
+        self,
+        dataset: Dataset,
+        *,
+        ridge: float,
+        duplicates: str = "merge",
+        memory_limit: int | None = None,
+        kernel: Kernel = RELU,
     ) -> None:
-        if len(dataset) < 2:
-            raise DataError(
-                f"X has {len(dataset)} row. Scoring compares examples: give at least 2."
-            )
         n, p = dataset.shape
-        _refuse_large_rows(n, p, limit)
+        if n < 2:
+            raise DataError(f"X has {n} row. Scoring compares examples: give at least 2.")
+        room = memory_room(memory_limit)
+        if 8 * n * p > room.bytes:
+            raise MemoryLimitError(
+                f"{n:,} rows of {p:,} numbers take {show_bytes(8 * n * p)} of memory once scaled; "
+                f"{room}. Score a sample of the examples, or use a machine with more memory."
+            )
         dataset.inputs_digest  # noqa: B018  before anybody can change the array
         self.dataset = dataset
         self.ridge = float(ridge)
-        self.rows = unit_rows(dataset.X)
+        self.rows = unit_rows(dataset.X, kernel=kernel)
         self.repeats = find_groups(self.rows)
         if duplicates == "error" and len(self.repeats.copies):
             raise DuplicateRowsError(_describe_copies(self.repeats))
         # with a ridge copies are ordinary rows: merging them would change their scores
-        self.merged = self.repeats if ridge == 0 else Groups(np.arange(len(dataset)))
+        self.merged = self.repeats if ridge == 0 else Groups(np.arange(n))
         if len(self.merged.copies):
             self.rows = self.rows.compacted(self.merged.members)
 
-    def labelled(self, y: Any, task: str) -> tuple[Dataset, Labels]:
-        """The dataset with labels y, or with its own."""
+    def labelled(self, y: Any = None, task: str = "classification") -> Problem:
+        """The problem with labels y, or with those of the dataset."""
         dataset = self.dataset if y is None else self.dataset.with_labels(y)
         if dataset.y is None:
-            raise LabelError("No labels: give y, one label per example.")
-        return dataset, as_labels(dataset.y, len(dataset), task)
+            raise LabelError("There are no labels. Give y, one label per example.")
+        return Problem(self, dataset, as_labels(dataset.y, len(dataset), task))
 
-    def result(
-        self,
-        dataset: Dataset,
-        labels: Labels,
-        alpha: Array,
-        d: Array,
-        *,
-        notes: list[str],
-        meta: Mapping[str, Any],
-    ) -> Scores:
-        """Everything users see, from alpha and d of the merged rows.
 
-        `notes` are warnings of the solver; `meta` what is particular to the method.
-        """
-        Y = labels.targets()
-        result = expand(self.merged, Y, labels.codes, alpha, d)
-        complexity = self.complexity(labels, Y, alpha)
-        return self.valued(dataset, labels, result, complexity, notes=notes, meta=meta)
+@dataclass(frozen=True)
+class Problem:
+    """Inputs and their labels.
 
-    def valued(
-        self,
-        dataset: Dataset,
-        labels: Labels,
-        result: Valuation,
-        complexity: Mapping[Any, float],
-        *,
-        notes: list[str],
-        meta: Mapping[str, Any],
-        more: Mapping[str, Any] | None = None,
-    ) -> Scores:
-        """Everything users see, from the valuation of all rows; `more` are columns of the table."""
-        notes = [*notes, *self._copy_warnings(), *self._label_warnings(labels)]
-        for note in notes:
-            warnings.warn(note, CGScoreWarning, stacklevel=4)
-        n, p = dataset.shape
-        return Scores(
-            table=score_table(
-                result,
-                labels,
-                dataset.ids,
-                self.repeats if len(self.repeats.copies) else None,
-                more or {},
-            ),
-            loo=result.loo,
-            d=result.d,
-            alpha=result.alpha,
-            classes=labels.classes,
-            complexity=complexity,
-            meta={
-                **meta,
-                "task": labels.task,
-                "ridge": self.ridge,
-                "n": n,
-                "p": p,
-                "classes": len(labels.classes),
-                "source": dataset.source,
-                "read_options": dict(dataset.options),
-                "fingerprint": dataset.fingerprint,
-                "preprocessing": f"{dataset.preprocessing}; rows scaled to unit norm",
-                "class_names": _names(labels, dataset.class_names),
-                "duplicates": {
-                    "copies": len(self.repeats.copies),
-                    "conflicting_rows": int(np.isinf(result.cg).sum()),
-                    "merged": len(self.merged.copies) > 0,
-                },
-                "peak_memory": peak_memory(),
-                "notes": list(dataset.notes),
-                "skipped": list(dataset.skipped),
-                "warnings": notes,
-            },
-            dataset=dataset,
-        )
+    Attributes
+    ----------
+    inputs : Inputs
+        Rows on the unit sphere.
+    dataset : Dataset
+        The inputs as they were given, with these labels.
+    labels : Labels
+        Of all examples.
+    """
 
-    def complexity(self, labels: Labels, Y: Array, alpha: Array) -> dict[Any, float]:
+    inputs: Inputs
+    dataset: Dataset
+    labels: Labels
+
+    def merged_targets(self) -> Array:
+        """Y of the merged rows: the mean of each group."""
+        return self.inputs.merged.means(self.labels.targets())
+
+    def valuation(self, alpha: Array, d: Array) -> Valuation:
+        """Every score of every example, from alpha and d of the merged rows."""
+        labels = self.labels
+        return expand(self.inputs.merged, labels.targets(), labels.codes, alpha, d)
+
+    def complexity(self, alpha: Array) -> dict[Any, float]:
         """``y . alpha`` of every class; infinite where identical rows contradict each other."""
-        values = np.einsum("ik,ik->k", self.merged.means(Y), alpha)
-        values[self.merged.contradicts(Y).any(axis=0)] = np.inf
-        return dict(zip(keys(labels), values.tolist(), strict=True))
+        Y, merged = self.labels.targets(), self.inputs.merged
+        values = np.einsum("ik,ik->k", merged.means(Y), alpha)
+        values[merged.contradicts(Y).any(axis=0)] = np.inf
+        return dict(zip(self.labels.keys(), values.tolist(), strict=True))
+
+    def warnings(self) -> list[str]:
+        """What a reader of the scores should know about repeated rows and small classes."""
+        return [*self._copy_warnings(), *self._label_warnings()]
 
     def _copy_warnings(self) -> list[str]:
-        if not len(self.merged.copies):
+        merged = self.inputs.merged
+        if not len(merged.copies):
             return []
         return [
-            f"{_describe_copies(self.merged)} Each group is scored as one row: its first copy "
-            "carries the score, later copies have 0."
+            f"{_describe_copies(merged)} Each group is scored as one row: its first copy carries "
+            "the score, later copies have 0."
         ]
 
-    def _label_warnings(self, labels: Labels) -> list[str]:
-        found = []
+    def _label_warnings(self) -> list[str]:
+        labels, messages = self.labels, []
+        regression = labels.task == "regression"
         # classes tell as much as their k columns of targets
-        one = labels.targets() if labels.task == "regression" else labels.codes[:, None]
-        torn = np.flatnonzero(self.merged.torn(one))
+        targets = labels.targets() if regression else labels.codes[:, None]
+        torn = np.flatnonzero(self.inputs.merged.torn(targets))
         if len(torn):
-            found.append(
+            messages.append(
                 f"Identical rows carry different labels: {first_five(torn)} (counted from 0). "
                 "Their scores are infinite; at least one label in each group is wrong or the "
                 "example is ambiguous."
             )
-        if labels.task == "classification":
-            alone = labels.classes[labels.counts() == 1].tolist()
-            if len(alone):
-                found.append(
-                    f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
-                    f"({first_five(alone)}): nothing of its class is left to predict it from."
-                )
-        return found
+        alone = [] if regression else labels.classes[labels.counts() == 1].tolist()
+        if alone:
+            messages.append(
+                f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
+                f"({first_five(alone)}): nothing of its class is left to predict it from."
+            )
+        return messages
 
 
-def _refuse_large_rows(n: int, p: int, limit: int | None) -> None:
-    """Raise `MemoryLimitError` if not even the rows on the unit sphere fit."""
-    room = available_memory() if limit is None else min(limit, available_memory())
-    if 8 * n * p > room:
-        raise MemoryLimitError(
-            f"{n:,} rows of {p:,} numbers take {show_bytes(8 * n * p)} of memory once scaled; "
-            f"{show_bytes(room)} {'is free' if limit is None else 'is the limit'}. "
-            "Score a sample of the examples, or use a machine with more memory."
-        )
+@dataclass(frozen=True)
+class Solution:
+    """What a method found.
+
+    Attributes
+    ----------
+    valuation : Valuation
+        The terms, d and leave-one-out predictions of every example.
+    complexity : mapping
+        Of every class.
+    audit : mapping or None
+        How near the scores come to the exact ones, where they are estimates.
+    warnings : list of str
+        What a reader of the scores should know.
+    facts : mapping
+        What is particular to the method, for ``Scores.meta``.
+    columns : mapping
+        Further columns of the table.
+    """
+
+    valuation: Valuation
+    complexity: Mapping[Any, float]
+    audit: Mapping[str, Any] | None
+    warnings: list[str]
+    facts: Mapping[str, Any]
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _describe_copies(groups: Groups) -> str:
     copies = groups.copies
-    pairs = ", ".join(f"{row} repeats {groups.first[row]}" for row in copies[:5])
+    pairs = first_five(f"{row} repeats {groups.first[row]}" for row in copies[:6])
     more = f", and {len(copies) - 5:,} more" if len(copies) > 5 else ""
+    pairs = pairs.removesuffix(", ...")
     return f"{len(copies):,} rows are identical to earlier ones: {pairs}{more} (counted from 0)."
-
-
-def keys(labels: Labels) -> list[Any]:
-    """What complexities are called by."""
-    return labels.classes.tolist() if labels.task == "classification" else ["target"]
-
-
-def _names(labels: Labels, names: Mapping[Any, str] | None) -> list[str] | None:
-    if names is None or labels.task == "regression":
-        return None
-    return [str(names.get(label, label)) for label in labels.classes.tolist()]

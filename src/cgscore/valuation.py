@@ -18,9 +18,10 @@ for the complexity gap:
 - ``CG(i) = alpha_i^2 / d_i``, the sum of ``(alpha_i - y_i d_i)^2 / d_i`` (first term),
   ``2 y_i (alpha_i - y_i d_i)`` (partial score) and ``y_i^2 d_i`` (third term);
 - the leave-one-out residual ``r_i = y_i - F_i,codes = alpha_i / d_i``, and ``CG(i) = d_i r_i^2``;
-- ``CG'(i) = 2 y_i (H y)_i - y_i^2 / 2`` (the paper's rewriting with u_i(1) has a slip of sign in
-  its constant);
-- the approximation for ``H ~ I / 2``: ``8 t^2 - 8 y_i t + 2 y_i^2`` with ``t = (H y)_i - y_i / 2``;
+- ``CG'(i) = 2 y_i (H y)_i - y_i^2 h`` with h the diagonal of H (the paper's rewriting with u_i(1)
+  has a slip of sign in its constant);
+- the approximation for ``H ~ h I``: ``t^2 / h^3 - 2 y_i t / h^2 + y_i^2 / h`` with
+  ``t = (H y)_i - h y_i``;
 - the training error summed over all steps of gradient descent, ``alpha_i / eta``.
 
 With ``y_i = +-1`` these are the paper's formulas; written with y_i they serve regression too.
@@ -92,12 +93,12 @@ def margin(loo: Array, codes: NDArray[np.intp]) -> Array:
     return result
 
 
-def cg_prime(y: Array, Hy: Array) -> Array:
-    """The paper's CG': the gap of ``y^T H y``, without an inverse."""
-    return 2 * y * Hy - y**2 / 2
+def cg_prime(y: Array, Hy: Array, diagonal: float) -> Array:
+    """The paper's CG': the gap of ``y^T H y``, without an inverse; `diagonal` is that of H."""
+    return 2 * y * Hy - y**2 * diagonal
 
 
-def cg_approx(y: Array, Hy: Array) -> Array:
-    """The paper's approximation of CG where H is nearly I / 2."""
-    t = Hy - y / 2
-    return 8 * t**2 - 8 * y * t + 2 * y**2
+def cg_approx(y: Array, Hy: Array, diagonal: float) -> Array:
+    """The paper's approximation of CG where H is nearly diagonal."""
+    h, t = diagonal, Hy - y * diagonal
+    return t**2 / h**3 - 2 * y * t / h**2 + y**2 / h

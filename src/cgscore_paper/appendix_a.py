@@ -11,7 +11,8 @@ from cgscore.api import score
 from cgscore.data import read
 from cgscore.execution.executor import Local
 from cgscore.kernel import Array, unit_rows
-from cgscore.methods.averaging import prepare
+from cgscore.methods.averaging import shared_problem
+from cgscore.problem import Inputs
 from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.sampled import subsample
 from cgscore.solvers.sampled.averages import Averages
@@ -80,15 +81,15 @@ def own_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
     """
     X, codes = small(work, True, seed)
     true = work(exact_cell(True, seed))["cg"]
-    made = prepare(read(X, labels=codes), ridge=0.0, task="classification", seed=seed)
-    slots = made.problem.slots
+    shared, slot = shared_problem(Inputs(read(X, labels=codes), ridge=0.0).labelled(), seed)
+    slots = shared.slots
     draws = subsample.draws(np.bincount(slots.column).tolist(), len(X), X.shape[1], ratio, runs)
-    results = in_order(draws, subsample.solve_draw, made.problem, Local(), None, work.progress)
+    results = in_order(draws, subsample.solve_draw, shared, Local(), None, work.progress)
     means, found = Averages(slots), _Correlations(true)
     for one, solved in zip(draws, results, strict=True):
         means.add(subsample.chosen(slots, one, seed), np.array(one.classes), solved)
         if one.classes[-1] == slots.k - 1:  # the last class of a run
-            found.add(means.mean["cg"][made.slot])
+            found.add(means.mean["cg"][slot])
     return found.value
 
 

@@ -64,7 +64,7 @@ def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[st
     for name, labels in (("", codes), ("noisy_", given)):
         y = _signs(labels)
         found[f"{name}cg"] = made.score(labels).table["cg"].to_numpy()
-        found[f"{name}approx"] = cg_approx(y, H @ y)
+        found[f"{name}approx"] = cg_approx(y, H @ y, H[0, 0])
         found[f"{name}g"] = y * (H @ y) - 0.5
     return found
 

@@ -10,6 +10,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
+from cgscore.execution import machine
 from cgscore.kernel import unit_rows
 from cgscore.methods import auto as choice
 from cgscore.solvers.iterative import solve as iterative
@@ -164,7 +165,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     rng = np.random.default_rng(6)
     X = rng.standard_normal((300, 20))
     monkeypatch.setattr(iterative, "parts", lambda n: 8)
-    monkeypatch.setattr("cgscore.api.choose", lambda *_: {"method": "iterative", "why": "a test"})
+    monkeypatch.setattr("cgscore.api.choose", lambda *_: choice.Choice("iterative", "a test"))
     return np.vstack([X, X + 1e-2 * rng.standard_normal(X.shape)]), np.arange(600) % 3
 
 
@@ -190,7 +191,7 @@ def test_auto_says_why_it_does_not_fall_back(
     refused: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(choice, "available_memory", lambda: 1000)
+        patched.setattr(choice, "memory_room", lambda limit: machine.Room(1000))
         with pytest.raises(ConvergenceError, match=r"Two lower bounds.*does not fall.*of memory"):
             cgscore.score(*refused)
     monkeypatch.setattr(choice, "SMALL", 10)

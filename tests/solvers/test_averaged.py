@@ -13,8 +13,11 @@ from cgscore.data import read
 from cgscore.errors import CGScoreWarning, MemoryLimitError, OptionError, SingularKernelError
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
+from cgscore.methods import Options
 from cgscore.methods.auto import costs
-from cgscore.methods.averaging import prepare
+from cgscore.methods.averaging import shared_problem
+from cgscore.methods.cost import Sizes
+from cgscore.problem import Inputs
 from cgscore.solvers import reference
 from cgscore.solvers.sampled import comparison, partition, subsample
 from cgscore.solvers.sampled.averages import ESTIMATED
@@ -43,7 +46,7 @@ def test_every_mean_and_error_against_a_plain_loop(uneven: Any) -> None:
     X, y = uneven
     ratio, runs = 1.5, 7
     s = cgscore.score(X, y, method="subsample", ratio=ratio, runs=runs, seed=3)
-    slots = prepare(read(X, labels=y), ridge=0.0, task="classification", seed=3).problem.slots
+    slots = shared_problem(Inputs(read(X, labels=y), ridge=0.0).labelled(), 3)[0].slots
     counts = [60, 25, 12, 3]
     draws = subsample.draws(counts, 100, 12, ratio, runs)
     found: dict[str, list[Any]] = {name: [[] for _ in y] for name in ("cg", "partial", "third")}
@@ -86,7 +89,7 @@ def test_every_mean_and_error_against_a_plain_loop(uneven: Any) -> None:
 
 
 def test_draws_are_random_and_repeatable(uneven: Any) -> None:
-    slots = prepare(read(uneven[0], labels=uneven[1]), ridge=0.0, task="classification", seed=0)
+    slots = shared_problem(Inputs(read(uneven[0], labels=uneven[1]), ridge=0.0).labelled(), 0)[0]
     draws = subsample.draws([60, 25, 12, 3], 100, 12, 1, 40)
     codes = np.unique(uneven[1], return_inverse=True)[1]
     others: dict[int, list[Any]] = {c: [] for c in range(4)}
@@ -94,8 +97,8 @@ def test_draws_are_random_and_repeatable(uneven: Any) -> None:
         if draw.sample is None:
             continue
         (c,) = draw.classes
-        rows = subsample.chosen(slots.problem.slots, draw, 0)
-        assert np.array_equal(rows, subsample.chosen(slots.problem.slots, draw, 0))
+        rows = subsample.chosen(slots.slots, draw, 0)
+        assert np.array_equal(rows, subsample.chosen(slots.slots, draw, 0))
         assert (np.diff(rows) > 0).all()
         assert set(np.flatnonzero(codes == c)) <= set(rows)
         assert len(rows) == 2 * (codes == c).sum()
@@ -104,16 +107,16 @@ def test_draws_are_random_and_repeatable(uneven: Any) -> None:
     often = np.bincount(np.concatenate(others[1]), minlength=100)[codes != 1]
     assert often.min() > 40 * 25 / 75 / 3  # everybody has the same chance
     assert often.max() < 3 * 40 * 25 / 75
-    first, other = (subsample.chosen(slots.problem.slots, draws[-1], seed) for seed in (0, 1))
+    first, other = (subsample.chosen(slots.slots, draws[-1], seed) for seed in (0, 1))
     assert not np.array_equal(first, other)
 
 
 def test_scores_are_gaps_of_deleted_examples(uneven: Any) -> None:
     """One run of one class: delete each of its examples and invert again."""
     X, y = uneven
-    posed = prepare(read(X, labels=y), ridge=0.0, task="classification", seed=0)
+    posed = shared_problem(Inputs(read(X, labels=y), ridge=0.0).labelled(), 0)[0]
     (draw,) = [d for d in subsample.draws([60, 25, 12, 3], 100, 12, 2, 1) if d.classes == (2,)]
-    rows = subsample.chosen(posed.problem.slots, draw, 0)
+    rows = subsample.chosen(posed.slots, draw, 0)
     target = np.where(y[rows] == "c", 1.0, -1.0)
     gaps = reference.cg(cgscore.gram(X[rows]), target)
     table = cgscore.score(X, y, method="subsample", ratio=2, runs=1).table
@@ -191,7 +194,7 @@ def test_more_runs_come_nearer() -> None:
 
 
 def blocks_of(X: Any, y: Any, count: int, runs: int) -> Any:
-    slots = prepare(read(X, labels=y), ridge=0.0, task="classification", seed=1).problem.slots
+    slots = shared_problem(Inputs(read(X, labels=y), ridge=0.0).labelled(), 1)[0].slots
     return slots, partition.blocks(len(X), X.shape[1], count, runs)
 
 
@@ -279,7 +282,7 @@ def test_audit_of_exact_scores_finds_no_error() -> None:
     whole = cgscore.score("sklearn:digits", method="partition")
     assert whole.meta["audit"] is None
     assert "nothing was drawn" in whole.meta["audit_left_out"]
-    problem = prepare(read("sklearn:digits"), ridge=0.0, task="classification", seed=0).problem
+    problem, _ = shared_problem(Inputs(read("sklearn:digits"), ridge=0.0).labelled(), 0)
     blocks = partition.blocks(1797, 64, 1, 1)
     means, _ = partition.solve(problem, blocks, executor=Local(), progress=Silent())
     audit, why = comparison.audit(
@@ -302,7 +305,7 @@ def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("method", ["subsample", "partition"])
 def test_any_number_of_threads_gives_the_same_bits(method: str, uneven: Any) -> None:
-    posed = prepare(read(uneven[0], labels=uneven[1]), ridge=0.0, task="classification", seed=0)
+    posed = shared_problem(Inputs(read(uneven[0], labels=uneven[1]), ridge=0.0).labelled(), 0)[0]
     solver: Any = {"subsample": subsample, "partition": partition}[method]
     tasks: Any = (
         subsample.draws([60, 25, 12, 3], 100, 12, 1.5, 9)
@@ -310,7 +313,7 @@ def test_any_number_of_threads_gives_the_same_bits(method: str, uneven: Any) -> 
         else partition.blocks(100, 12, 3, 9)
     )
     found = [
-        solver.solve(posed.problem, tasks, executor=Local(most=most), progress=Silent())[0]
+        solver.solve(posed, tasks, executor=Local(most=most), progress=Silent())[0]
         for most in (1, 5)
     ]
     for name in ESTIMATED:
@@ -398,7 +401,9 @@ def test_an_audit_that_single_precision_spoils_is_left_out() -> None:
 
 
 def test_costs_of_very_many_classes_are_quick(uneven: Any) -> None:
-    found = costs(1_000_000, 10, 200_000, ratio=0.01)  # task by task this would take hours
+    found = costs(
+        Sizes(1_000_000, 10, 200_000), Options.checked(ratio=0.01)
+    )  # task by task this would take hours
     assert found["subsample"].tasks > 10**9
     with pytest.raises(OptionError, match=r"These are [\d,]+ tasks: .* Say runs=10"):
         subsample.draws([5] * 20_000, 100_000, 10, 0.2, None)
@@ -408,7 +413,7 @@ def test_costs_of_very_many_classes_are_quick(uneven: Any) -> None:
 @pytest.mark.parametrize("ratio", [0.5, 4, 50])
 def test_costs_are_those_of_the_tasks(n: int, k: int, ratio: float) -> None:
     n -= n % k
-    found = costs(n, 7, k, ratio=ratio, runs=None)
+    found = costs(Sizes(n, 7, k), Options.checked(ratio=ratio))
     draws = subsample.draws([n // k] * k, n, 7, ratio, None)
     assert found["subsample"].tasks == len(draws)
     assert found["subsample"].flops == pytest.approx(sum(draw.flops for draw in draws))
@@ -418,7 +423,9 @@ def test_costs_are_those_of_the_tasks(n: int, k: int, ratio: float) -> None:
 
 
 def test_time_is_counted_in_rounds_of_tasks() -> None:
-    one, two, three = (costs(20_000, 5, 2, workers=w, runs=1)["partition"] for w in (1, 2, 3))
+    one, two, three = (
+        costs(Sizes(20_000, 5, 2), Options.checked(runs=1), w)["partition"] for w in (1, 2, 3)
+    )
     assert one.tasks == 2
     assert one.seconds(1e9) == pytest.approx(two.seconds(2e9) * 2)
     assert three.seconds(3e9) == pytest.approx(two.seconds(2e9))  # the third has nothing to do
@@ -478,13 +485,13 @@ def test_results_with_missing_predictions_are_saved(uneven: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"ratio": 0}, "ratio=0 makes no sense"),
-        ({"ratio": float("nan")}, "ratio=nan makes no sense"),
-        ({"runs": 0}, "runs=0 makes no sense"),
-        ({"runs": 2.5}, "runs=2.5 makes no sense"),
-        ({"seed": -1}, "seed=-1 makes no sense"),
+        ({"ratio": 0}, "ratio must be a positive number; got 0"),
+        ({"ratio": float("nan")}, "ratio must be .* got nan"),
+        ({"runs": 0}, "runs must be a whole number, 1 or larger; got 0"),
+        ({"runs": 2.5}, "runs must be .* got 2.5"),
+        ({"seed": -1}, "seed must be .* 0 or larger; got -1"),
     ],
 )
-def test_numbers_that_make_no_sense(wrong: Any, says: str, uneven: Any) -> None:
+def test_numbers_out_of_range(wrong: Any, says: str, uneven: Any) -> None:
     with pytest.raises(OptionError, match=says):
         cgscore.score(*uneven, method="subsample", **wrong)

@@ -8,9 +8,12 @@ import pytest
 
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, MemoryLimitError, OptionError
+from cgscore.execution import machine
 from cgscore.execution.progress import Silent, ignore
 from cgscore.kernel import unit_rows
+from cgscore.methods import Options
 from cgscore.methods import auto as choice
+from cgscore.methods.cost import Sizes
 from cgscore.solvers.cholesky import plan as plans
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import Audited, calibrate, measure, rank_correlation
@@ -286,18 +289,23 @@ def test_a_missed_target_is_said_and_a_given_one_pursued(monkeypatch: pytest.Mon
 
 
 def test_auto_takes_exact_where_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choice.choose(1000, 10, 3, None)["method"] == "exact"
+    assert choice.choose(Sizes(1000, 10, 3), Options.checked(), None).method == "exact"
     monkeypatch.setattr(choice, "product_rate", lambda: 80e9)
-    monkeypatch.setattr(choice, "available_memory", lambda: 20 * 10**9)
-    assert choice.choose(10_000, 784, 10, None)["method"] == "exact"
-    large = choice.choose(60_000, 784, 10, None)
-    assert large["method"] == "iterative"
-    assert large["seconds"]["exact"] > 2 * large["seconds"]["iterative"]
-    assert choice.choose(60_000, 784, 10, None, "float32")["method"] == "exact"
-    tight = choice.choose(20_000, 10, 3, "100MB")  # with narrow panels it still fits on disk
-    assert tight["method"] == "exact"
+    monkeypatch.setattr(machine, "available_memory", lambda: 20 * 10**9)
+    assert choice.choose(Sizes(10_000, 784, 10), Options.checked(), None).method == "exact"
+    large = choice.choose(Sizes(60_000, 784, 10), Options.checked(), None)
+    assert large.method == "iterative"
+    assert large.costs["seconds"]["exact"] > 2 * large.costs["seconds"]["iterative"]
+    assert (
+        choice.choose(Sizes(60_000, 784, 10), Options.checked(dtype="float32"), None).method
+        == "exact"
+    )
+    tight = choice.choose(
+        Sizes(20_000, 10, 3), Options.checked(memory_limit="100MB"), None
+    )  # with narrow panels it still fits on disk
+    assert tight.method == "exact"
     with pytest.raises(MemoryLimitError, match="with any method"):
-        choice.choose(3_000_000, 784, 10, None)
+        choice.choose(Sizes(3_000_000, 784, 10), Options.checked(), None)
 
 
 @pytest.mark.needs("torch")

@@ -11,6 +11,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import MemoryLimitError, StorageError
+from cgscore.execution import machine
 from cgscore.execution.progress import Silent
 from cgscore.kernel import unit_rows
 from cgscore.solvers.cholesky import factor as exact
@@ -90,10 +91,10 @@ def test_where_panels_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     layout = plan(7700, 10)
     assert isinstance(place(layout, 10, None, None), InMemory)
     assert isinstance(place(layout, 10, 10**9, None), InMemory)
-    monkeypatch.setattr(placement, "available_memory", lambda: layout.in_memory)
+    monkeypatch.setattr(machine, "available_memory", lambda: layout.in_memory)
     assert isinstance(place(layout, 10, None, None), OnDisk)
     assert isinstance(place(layout, 10, 10**12, None), OnDisk)  # a limit above what there is
-    monkeypatch.setattr(placement, "available_memory", lambda: layout.streamed - 1)
+    monkeypatch.setattr(machine, "available_memory", lambda: layout.streamed - 1)
     with pytest.raises(MemoryLimitError, match=r"needs 305 MB of memory, or 145 MB and 271 MB"):
         place(layout, 10, None, None)
 

@@ -358,12 +358,21 @@ def score(
 ) -> None:
     """Score every example and write the result."""
     import cgscore
-    from cgscore.api import check_numbers, check_options
+    from cgscore.methods import METHODS, Options
+    from cgscore.methods.options import check_choice
 
     _refuse_output(output, source, how["labels"])
     strength = _ridge(ridge)
-    check_options(method=method, ridge=strength, task=task, dtype=dtype, duplicates=duplicates)
-    check_numbers(ratio=ratio, runs=runs, seed=seed)
+    check_choice("method", method, ("auto", *METHODS))
+    Options.checked(
+        ridge=strength,
+        task=task,
+        dtype=dtype,
+        duplicates=duplicates,
+        ratio=ratio,
+        runs=runs,
+        seed=seed,
+    )
     _refuse_clusters(cluster, scheduler_file, workers)
     dataset = cgscore.read(source, device=device, **how)
     console = output_console()
@@ -408,7 +417,7 @@ def score(
     print_audit(console, scores)
     if checkpoint is not None:
         console.print(
-            f"kept      {one_line(str(checkpoint))} serves {_use_of(scores.meta['method'])}; "
+            f"kept      {one_line(str(checkpoint))} serves {METHODS[scores.meta['method']].keeps}; "
             "remove it if there will be none",
             soft_wrap=True,
         )
@@ -858,13 +867,6 @@ def _why(
     return told, None
 
 
-def _use_of(method: str) -> str:
-    """What a finished checkpoint is still good for."""
-    if method == "exact":
-        return "other labels of the same inputs"
-    return "the same run again" if method == "iterative" else "more runs"
-
-
 def _refuse_clusters(*given: object) -> None:
     if sum(one is not None for one in given) > 1:
         raise OptionError("Give one of --cluster, --scheduler-file and --workers, not several.")
@@ -976,12 +978,13 @@ def info(
 ) -> None:
     """Say what the data are and what scoring them would cost here."""
     import cgscore
-    from cgscore.api import check_numbers
     from cgscore.data.inspection import inspect
     from cgscore.execution.machine import available_memory, cores, parse_bytes, product_rate
+    from cgscore.methods import Options
     from cgscore.methods.auto import costs
+    from cgscore.methods.cost import Sizes
 
-    check_numbers(ratio=ratio, runs=runs, seed=0)
+    options = Options.checked(ratio=ratio, runs=runs)
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
     document: dict[str, Any] = {}
@@ -1015,7 +1018,7 @@ def info(
     k = document["classes"] or 1
     rate, memory = product_rate(), available_memory()
     each = memory if worker_memory is None else parse_bytes(worker_memory, "--worker-memory")
-    found_costs = costs(n, p, k, workers=workers, ratio=ratio, runs=runs)
+    found_costs = costs(Sizes(n, p, k), options, workers)
     speed = {
         name: rate if workers is None or name == "exact" else rate / cores() * workers
         for name in found_costs

@@ -248,11 +248,13 @@ def print_costs(console: Console, n: int, p: int, k: int) -> None:
         show_bytes,
         show_seconds,
     )
+    from cgscore.methods import Options
     from cgscore.methods.auto import SMALL, costs
+    from cgscore.methods.cost import Sizes
 
     memory, rate = available_memory(), product_rate()
     title = "method"
-    found = costs(n, p, k)
+    found = costs(Sizes(n, p, k), Options.checked())
     large = all(found[name].bytes > memory for name in ("exact", "iterative"))
     for name, cost in found.items():
         if name == "subsample" or (name == "partition" and not large):

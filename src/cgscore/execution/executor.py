@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from cgscore.errors import MemoryLimitError
 from cgscore.execution.blas import one_blas_thread
-from cgscore.execution.machine import available_memory, cores, show_bytes
+from cgscore.execution.machine import cores, memory_room, show_bytes
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -91,15 +91,13 @@ class Local:
 
     def check_memory(self, shared: int, each: int) -> None:
         """Take as many threads as fit; the shared data are in memory, and count in a limit."""
-        free = available_memory()
-        room = free if self._limit is None else min(free, self._limit - shared)
-        if each > room:
+        room = memory_room(self._limit, taken=shared)
+        if each > room.bytes:
             raise MemoryLimitError(
-                f"Each task needs {show_bytes(each)} of memory; {show_bytes(max(room, 0))} "
-                f"{'is free' if room == free else 'is left of the limit'}. {SMALLER} "
+                f"Each task needs {show_bytes(each)} of memory; {room}. {SMALLER} "
                 "or take a machine with more memory."
             )
-        self._count = max(1, min(self._count, room // max(each, 1)))
+        self._count = max(1, min(self._count, room.bytes // max(each, 1)))
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,35 @@ def available_memory() -> int:
             continue
         free = min(free, limit - used + int(stat.get("inactive_file", 0)))  # cache can be dropped
     return max(free, 0)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory that may be used, and what that is: free, the limit, or left of the limit."""
+
+    bytes: int
+    kind: str = "free"
+
+    def __str__(self) -> str:
+        return f"{show_bytes(max(self.bytes, 0))} is {self.kind}"
+
+
+def memory_room(limit: int | None, taken: int = 0, share: float = 1.0) -> Room:
+    """Memory that may be used.
+
+    Parameters
+    ----------
+    limit : int or None
+        Bytes that the caller allows, or None for whatever is free.
+    taken : int
+        Bytes of the limit that are used already.
+    share : float
+        Of what is free.
+    """
+    free = int(share * available_memory())
+    if limit is None or limit - taken >= free:
+        return Room(free)
+    return Room(limit - taken, "left of the limit" if taken else "the limit")
 
 
 def _control_groups() -> list[Path]:

@@ -18,7 +18,7 @@ from cgscore.duplicates import Groups
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array
-from cgscore.problem import Prepared
+from cgscore.problem import Inputs
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.system import system_of
 
@@ -61,7 +61,7 @@ def neighbours(
     """
     import pandas as pd
 
-    data = Prepared(dataset, ridge=ridge, duplicates="merge", limit=None)
+    data = Inputs(dataset, ridge=ridge)
     weights = None
     if shares:
         weights = _weights(data, data.merged.group[np.asarray(suspects, np.intp)], progress)
@@ -89,7 +89,7 @@ def neighbours(
     return table
 
 
-def nearest(data: Prepared, codes: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
+def nearest(data: Inputs, codes: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
     """The examples of class c that are most similar to an example, and how similar they are."""
     alike = _cosines(data, data.merged.group[row])
     rows = np.flatnonzero(codes == c)
@@ -99,7 +99,7 @@ def nearest(data: Prepared, codes: NDArray[np.intp], row: int, c: int) -> list[t
     return list(zip(rows[best].tolist(), close[best].tolist(), strict=True))
 
 
-def _weights(data: Prepared, rows: NDArray[np.intp], progress: Progress) -> Array:
+def _weights(data: Inputs, rows: NDArray[np.intp], progress: Progress) -> Array:
     """``w_ij`` of all merged rows j, a column for every suspect i."""
     n, p = data.rows.centred.shape
     fits = iterative.bytes_kept(n, p, len(rows)) <= available_memory()
@@ -117,7 +117,7 @@ def _weights(data: Prepared, rows: NDArray[np.intp], progress: Progress) -> Arra
     return weights
 
 
-def _cosines(data: Prepared, row: int) -> Array:
+def _cosines(data: Inputs, row: int) -> Array:
     """``g = 1 - D2 / 2`` between a row and all rows."""
     shifted = data.rows.centred @ data.rows.centred[row]
     squared = data.rows.squares + data.rows.squares[row] - 2 * shifted

@@ -1,100 +1,85 @@
-"""Which method suits a problem on this machine, and what each would cost."""
+"""Which method suits a problem on this machine or cluster, and what each would cost."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from cgscore.errors import CGScoreError, ConvergenceError, MemoryLimitError
+from cgscore.execution.checkpoint import method_in
 from cgscore.execution.executor import ClusterExecutor
-from cgscore.execution.machine import (
-    available_memory,
-    cores,
-    parse_bytes,
-    product_rate,
-    show_bytes,
-)
-from cgscore.methods.cost import (
-    Cost,
-    exact_cost,
-    iterative_cost,
-    partition_cost,
-    subsample_cost,
-)
+from cgscore.execution.machine import cores, memory_room, product_rate, show_bytes
+from cgscore.methods import METHODS
+from cgscore.methods.cost import Cost, Sizes
+from cgscore.methods.options import Options
 from cgscore.solvers.iterative.distributed import spread_bytes
 
 SMALL = 4000  # up to here exact takes a second or two, and nothing needs to be measured
 PATIENCE = 60.0  # seconds for which nobody minds an exact answer
-LONGEST = 12 * 3600.0  # seconds after which an estimate today is better than an answer some day
+MAX_SECONDS = 12 * 3600.0  # after which an estimate today is better than an answer some day
 
 
-def costs(
-    n: int,
-    p: int,
-    k: int,
-    limit: int | None = None,
-    *,
-    workers: int | None = None,
-    ratio: float = 4,
-    runs: int | None = None,
-) -> dict[str, Cost]:
+@dataclass(frozen=True)
+class Choice:
+    """The method that ``auto`` takes, why, and what each method would cost here."""
+
+    method: str
+    why: str
+    costs: dict[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """What ``meta["choice"]`` says."""
+        return {"method": self.method, "why": self.why, **self.costs}
+
+
+def costs(sizes: Sizes, options: Options, workers: int | None = None) -> dict[str, Cost]:
     """Arithmetic and memory of every method, under an explicit memory limit if there is one."""
-    count = workers or cores()
     return {
-        "exact": exact_cost(n, p, limit),
-        "iterative": iterative_cost(n, p, k, count),
-        "subsample": subsample_cost(n, p, k, count, ratio, runs),
-        "partition": partition_cost(n, p, k, count, runs, limit),
+        name: method.cost(sizes, options, workers or cores()) for name, method in METHODS.items()
     }
 
 
-def choose(
-    n: int,
-    p: int,
-    k: int,
-    memory_limit: int | float | str | None,
-    dtype: str = "float64",
-    device: str = "cpu",
-) -> dict[str, Any]:
-    """The method that ``auto`` takes, why, and what each method would cost here.
+def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> Choice:
+    """The method that ``auto`` takes.
 
-    Exact where it is expected within `PATIENCE`, or where an option asks for it; otherwise the
-    faster of exact and iterative that fits in memory; otherwise exact from disk, if that ends
-    within `LONGEST`; otherwise partition.
+    What a checkpoint holds goes on. Otherwise exact where it is expected within `PATIENCE`, or
+    where an option asks for it; otherwise the faster of exact and iterative that fits in memory;
+    otherwise exact from disk, if that ends within `MAX_SECONDS`; otherwise partition.
     """
-    if device != "cpu":
-        return {"method": "iterative", "why": "it is the one that uses a device"}
-    if n <= SMALL or dtype != "float64":
-        return {"method": "exact", "why": "small" if n <= SMALL else "dtype is its option"}
-    limit = None if memory_limit is None else parse_bytes(memory_limit)
-    room = available_memory() if limit is None else limit
+    begun = None if options.checkpoint is None else method_in(options.checkpoint)
+    if begun in METHODS:
+        return Choice(begun, "the checkpoint holds it")
+    if cluster is not None:
+        return _choose_on(cluster, sizes, options)
+    if options.device != "cpu":
+        return Choice("iterative", "it is the one that uses a device")
+    if sizes.n <= SMALL or options.dtype != "float64":
+        return Choice("exact", "small" if sizes.n <= SMALL else "dtype is its option")
+    room = memory_room(options.memory_limit).bytes
     rate = product_rate()
-    found = costs(n, p, k, limit)
-    seconds = {name: cost.seconds(rate) for name, cost in found.items()}
-    report: dict[str, Any] = {
-        "seconds": seconds,
-        "bytes": {name: cost.bytes for name, cost in found.items()},
-    }
-    from_disk = found["exact"].least <= room
+    estimates = costs(sizes, options)
+    seconds = {name: cost.seconds(rate) for name, cost in estimates.items()}
+    memory = {name: cost.bytes for name, cost in estimates.items()}
+    report: dict[str, Any] = {"seconds": seconds, "bytes": memory}
+    from_disk = estimates["exact"].least <= room
     if seconds["exact"] <= PATIENCE and from_disk:
-        return {"method": "exact", "why": "takes a minute at most", **report}
-    fitting = [name for name in ("exact", "iterative") if found[name].bytes <= room]
+        return Choice("exact", "takes a minute at most", report)
+    fitting = [name for name in ("exact", "iterative") if memory[name] <= room]
     if fitting:
-        best = min(fitting, key=lambda name: seconds[name])
-        return {"method": best, "why": "the fastest that fits in memory", **report}
-    if from_disk and seconds["exact"] <= LONGEST:
-        return {"method": "exact", "why": "fits on disk only", **report}
-    if found["partition"].least <= room:
-        return {"method": "partition", "why": "the only one that fits and ends", **report}
-    needed = min(cost.least for cost in found.values())
+        fastest = min(fitting, key=lambda name: seconds[name])
+        return Choice(fastest, "the fastest that fits in memory", report)
+    if from_disk and seconds["exact"] <= MAX_SECONDS:
+        return Choice("exact", "fits on disk only", report)
+    if estimates["partition"].least <= room:
+        return Choice("partition", "the only one that fits and ends", report)
+    needed = min(cost.least for cost in estimates.values())
     raise MemoryLimitError(
-        f"Scoring {n:,} examples needs {show_bytes(needed)} of memory with any method; "
+        f"Scoring {sizes.n:,} examples needs {show_bytes(needed)} of memory with any method; "
         f"{show_bytes(room)} is there. Score a sample of the examples, or use a machine with more."
     )
 
 
-def instead_of_iterative(
-    error: CGScoreError, n: int, p: int, memory_limit: int | float | str | None
-) -> dict[str, Any]:
+def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) -> Choice:
     """What ``auto`` does when the iterative method refuses the data: exact, if it fits and ends.
 
     Raises
@@ -102,12 +87,11 @@ def instead_of_iterative(
     ConvergenceError
         It does not; says why the iterative method refused, too.
     """
-    limit = None if memory_limit is None else parse_bytes(memory_limit)
-    room = available_memory() if limit is None else limit
-    cost = exact_cost(n, p, limit)
-    seconds = 0.0 if n <= SMALL else cost.seconds(product_rate())
-    if cost.least <= room and seconds <= LONGEST:
-        return {"method": "exact", "why": f"the iterative method refused: {error}"}
+    room = memory_room(options.memory_limit).bytes
+    cost = METHODS["exact"].cost(sizes, options, cores())
+    seconds = 0.0 if sizes.n <= SMALL else cost.seconds(product_rate())
+    if cost.least <= room and seconds <= MAX_SECONDS:
+        return Choice("exact", f"the iterative method refused: {error}")
     reason = (
         f"needs {show_bytes(cost.least)} of memory, and {show_bytes(max(room, 0))} is there"
         if cost.least > room
@@ -118,12 +102,12 @@ def instead_of_iterative(
     ) from error
 
 
-def choose_on(cluster: ClusterExecutor, n: int, p: int, dtype: str = "float64") -> dict[str, Any]:
-    """The method that ``auto`` takes on a cluster: iterative if its workers can hold H."""
-    if n <= SMALL:
-        return {"method": "exact", "why": "small: the cluster is not needed"}
-    if dtype != "float64":
-        return {"method": "exact", "why": "dtype is its option; the cluster is not used"}
-    if spread_bytes(n, p, cluster.workers()) <= cluster.memory():
-        return {"method": "iterative", "why": "the workers can hold the kernel matrix"}
-    return {"method": "partition", "why": "the kernel matrix does not fit on the workers"}
+def _choose_on(cluster: ClusterExecutor, sizes: Sizes, options: Options) -> Choice:
+    """On a cluster: iterative if its workers can hold H."""
+    if sizes.n <= SMALL:
+        return Choice("exact", "small: the cluster is not needed")
+    if options.dtype != "float64":
+        return Choice("exact", "dtype is its option; the cluster is not used")
+    if spread_bytes(sizes.n, sizes.p, cluster.workers()) <= cluster.memory():
+        return Choice("iterative", "the workers can hold the kernel matrix")
+    return Choice("partition", "the kernel matrix does not fit on the workers")

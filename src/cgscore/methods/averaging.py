@@ -1,223 +1,204 @@
-"""Scores by many small problems: what surrounds `solvers.subsample` and `solvers.partition`."""
+"""Scores by many small problems: what the methods ``subsample`` and ``partition`` share.
+
+Each of them says which tasks there are and what is known about them; here the tasks are done, by
+threads or a cluster, and their results become one solution.
+"""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cgscore.data.dataset import Dataset
 from cgscore.duplicates import settled
-from cgscore.errors import MemoryLimitError, OptionError
+from cgscore.errors import MemoryLimitError
 from cgscore.execution.blas import libraries
 from cgscore.execution.checkpoint import Checkpoint, identity
-from cgscore.execution.executor import Executor
-from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
-from cgscore.execution.progress import Progress, Timed
+from cgscore.execution.executor import Executor, Local
+from cgscore.execution.machine import memory_room, show_bytes
 from cgscore.kernel import ENTRY, Array
-from cgscore.labels import Labels
-from cgscore.problem import FEW_DIGITS, Prepared, keys
-from cgscore.result.scores import Scores
-from cgscore.solvers.sampled import partition, subsample
+from cgscore.methods.cost import Cost, Sizes
+from cgscore.methods.method import Context
+from cgscore.methods.options import Options
+from cgscore.problem import MIN_DIGITS, Problem, Solution
 from cgscore.solvers.sampled.averages import ESTIMATED, FIELDS, Averages, averages_bytes
 from cgscore.solvers.sampled.comparison import audit
 from cgscore.solvers.sampled.slots import Index, slots_of
-from cgscore.solvers.sampled.subset import Problem
+from cgscore.solvers.sampled.subset import SharedProblem
+from cgscore.solvers.sampled.tasks import Task
 from cgscore.valuation import Valuation
 
 
 @dataclass(frozen=True)
-class Posed:
-    """Labelled data as tasks take them.
+class Tasks:
+    """The work of a method.
 
     Attributes
     ----------
-    data : Prepared
-        Rows and groups.
-    dataset, labels : Dataset and Labels
-        Of all examples.
-    problem : Problem
-        What tasks share.
-    slot : (n,) array
-        Where the scores of each example are kept.
+    items : sequence of tasks
+        In the order in which their results are taken.
+    solve : function
+        Does them: ``solve(shared, items, executor=, progress=, kept=)`` gives averages and
+        complexities.
+    work : mapping
+        What decides the bits of the result, beside data, labels and seed.
+    parts : str
+        What complexities are of.
+    facts : mapping
+        For ``Scores.meta``.
+    certain : sequence of int
+        Classes that nothing random enters.
     """
 
-    data: Prepared
-    dataset: Dataset
-    labels: Labels
-    problem: Problem
-    slot: Index
+    items: Sequence[Task]
+    solve: Callable[..., tuple[Averages, Array]]
+    work: Mapping[str, Any]
+    parts: str
+    facts: Mapping[str, Any]
+    certain: Sequence[int] = field(default_factory=tuple)
+
+    @property
+    def flops(self) -> float:
+        """Arithmetic of all of them."""
+        return sum(task.flops for task in self.items)
 
 
-def prepare(
-    dataset: Dataset,
-    *,
-    ridge: float,
-    task: str,
-    seed: int,
-    duplicates: str = "merge",
-    limit: int | None = None,
-) -> Posed:
-    """The problem of which tasks solve parts."""
-    data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
-    dataset, labels = data.labelled(None, task)
-    slots, slot = slots_of(data.merged, labels)
-    problem = Problem(data.rows, data.merged.members, data.ridge, slots, seed)
-    return Posed(data, dataset, labels, problem, slot)
+def shared_problem(problem: Problem, seed: int) -> tuple[SharedProblem, Index]:
+    """What all tasks of a problem share, and where the scores of each example are kept."""
+    inputs = problem.inputs
+    slots, slot = slots_of(inputs.merged, problem.labels)
+    return SharedProblem(inputs.rows, inputs.merged.members, inputs.ridge, slots, seed), slot
 
 
-def score_averaged(
-    dataset: Dataset,
-    *,
-    method: str,
-    ridge: float,
-    task: str,
-    seed: int,
-    ratio: float,
-    runs: int | None,
-    duplicates: str,
-    memory_limit: int | float | str | None,
-    executor: Executor,
-    checkpoint: str | os.PathLike[str] | None,
-    progress: Progress,
-) -> Scores:
-    """Scores by the method ``subsample`` or ``partition``, averaged over runs."""
-    limit = None if memory_limit is None else parse_bytes(memory_limit)
-    start = time.perf_counter()
-    timed = Timed(progress)
-    posed = prepare(dataset, ridge=ridge, task=task, seed=seed, duplicates=duplicates, limit=limit)
-    data, labels, problem, slot = posed.data, posed.labels, posed.problem, posed.slot
-    slots = problem.slots
-    n, p = data.rows.centred.shape
-    tasks: Sequence[subsample.Draw] | Sequence[partition.Block]
-    work: dict[str, Any]
-    _refuse_many_predictions(n, slots.k, data.rows.centred.nbytes, limit)
-    if method == "subsample":
-        if labels.task == "regression":
-            raise OptionError(
-                "method='subsample' draws classes against each other and has no meaning for "
-                "task='regression'. Use exact, iterative or partition."
-            )
-        counts = np.bincount(slots.column, minlength=slots.k).tolist()
-        drawn = subsample.draws(counts, n, p, ratio, runs)
-        tasks, work = drawn, {"ratio": float(ratio)}
-        parts = "sampled problems, averaged over runs"
-        facts = _facts_of_draws(drawn, labels, ratio, runs)
-    else:
-        count = partition.block_count(n, p, slots.k, limit)
-        tasks = partition.blocks(n, p, count, runs)
-        work = {"blocks": count}
-        parts = "blocks, added up and averaged over runs"
-        facts = {"blocks": count, "block_size": -(-n // count), "runs": tasks[-1].run + 1}
-    kept = None
-    if checkpoint is not None:
-        work |= {"method": method, "labels": slots.digest(), "seed": seed}
-        made = identity(data.rows, data.ridge, **work)
-        # tasks have one BLAS thread each; the number that others use does not matter
-        kept = Checkpoint(Path(checkpoint), {**made, "blas": libraries(threads=False)})
+def run_tasks(
+    name: str,
+    problem: Problem,
+    shared: SharedProblem,
+    slot: Index,
+    tasks: Tasks,
+    options: Options,
+    context: Context,
+) -> Solution:
+    """Do the tasks of the method `name`, average their results, and measure how good they are."""
+    inputs, labels, slots, progress = problem.inputs, problem.labels, shared.slots, context.progress
+    executor: Executor = context.cluster or Local(options.memory_limit)
+    checkpoint = _opened(name, shared, tasks, options)
     try:
-        with timed.whole(sum(task.flops for task in tasks)):
-            solver: Any = subsample if method == "subsample" else partition
-            averages, complexity = solver.solve(
-                problem, tasks, executor=executor, progress=timed, kept=kept
+        with progress.whole(tasks.flops):
+            averages, complexity = tasks.solve(
+                shared, tasks.items, executor=executor, progress=progress, kept=checkpoint
             )
     finally:
-        if kept:
-            kept.close()
-    result = _valuation(data, labels, averages, slot)
-    certain = facts.get("certain", range(slots.k) if facts.get("blocks") == 1 else ())
-    more = _estimates(data, result, averages, slot, certain)
+        if checkpoint:
+            checkpoint.close()
+    values = _valuation(problem, averages, slot)
+    estimated = len(tasks.certain) < slots.k
+    report: dict[str, Any] | None = None
+    audit_left_out: str | None = "the scores are exact: nothing was drawn"
+    if estimated:
+        report, audit_left_out = audit(
+            shared,
+            averages,
+            tasks.flops,
+            limit=options.memory_limit,
+            executor=executor,
+            progress=progress,
+        )
     torn = slots.contradicted()
     if labels.task == "regression":
-        torn = np.logical_or.reduce(data.merged.contradicts(labels.targets()), axis=0)
-    found = dict(zip(keys(labels), np.where(torn, np.inf, complexity).tolist(), strict=True))
-    report: dict[str, Any] | None = None
-    why: str | None = "the scores are exact: nothing was drawn"
-    if len(certain) < slots.k:
-        flops = sum(task.flops for task in tasks)
-        report, why = audit(
-            problem, averages, flops, limit=limit, executor=executor, progress=timed
-        )
-    return data.valued(
-        posed.dataset,
-        labels,
-        result,
-        found,
-        notes=[
-            *(kept.renewed() if kept else []),
+        torn = np.logical_or.reduce(inputs.merged.contradicts(labels.targets()), axis=0)
+    complexity = np.where(torn, np.inf, complexity)
+    return Solution(
+        valuation=values,
+        complexity=dict(zip(labels.keys(), complexity.tolist(), strict=True)),
+        audit=report,
+        warnings=[
+            *(checkpoint.renewed() if checkpoint else []),
             *executor.warnings(),
-            *_warnings(averages, result),
+            *_warnings(averages, values),
         ],
-        meta={
-            "method": method,
+        facts={
             "dtype": "float64",
             "storage": "memory",
-            "audit": report,
-            "audit_left_out": why,
-            "complexity_of": parts if len(certain) < slots.k else "all examples",
+            "audit_left_out": audit_left_out,
+            "complexity_of": tasks.parts if estimated else "all examples",
             "condition": averages.condition,
             "digits": _digits(averages),
             "loss": None,
-            "tasks": len(tasks),
+            "tasks": len(tasks.items),
             "workers": executor.describe(),
-            **facts,
-            "timings": {**timed.seconds, "total": time.perf_counter() - start},
+            **tasks.facts,
+            "timings": dict(progress.seconds),
         },
-        more=more,
+        columns=_standard_errors(problem, values, averages, slot, tasks.certain),
     )
 
 
-def _facts_of_draws(
-    draws: Sequence[subsample.Draw], labels: Labels, ratio: float, runs: int | None
-) -> dict[str, Any]:
-    """Runs of each class, by name, and what decided them."""
-    done = np.zeros(len(labels.classes), int)
-    certain: list[int] = []
-    for draw in draws:
-        done[list(draw.classes)] += 1
-        if draw.sample is None:
-            certain = list(draw.classes)
-    names = [str(label) for label in labels.classes.tolist()]
-    by_class = dict(zip(names, done.tolist(), strict=True))
-    spread = [int(done.min()), int(done.max())]
-    rule = "half of the others are seen: ceil(0.5 others / sample), at least 2"
-    return {
-        "ratio": float(ratio),
-        "runs": spread[0] if spread[0] == spread[1] else spread,
-        "runs_of_class": by_class,
-        "runs_rule": rule if runs is None else "as asked for",
-        "certain": certain,
-    }
+def tasks_cost(
+    sizes: Sizes, workers: int, *, flops: float, task_bytes: int, results: int, tasks: int
+) -> Cost:
+    """Cost of tasks of `task_bytes` each, which send back `results` bytes together."""
+    rows, averages = 8 * sizes.n * sizes.p, averages_bytes(sizes.n, sizes.k)
+    return Cost(
+        flops,
+        rows + averages + min(workers, tasks) * task_bytes,
+        rows + averages + task_bytes,
+        tasks=tasks,
+        worker_bytes=rows + task_bytes,
+        moved=rows * workers + results,
+        workers=workers,
+    )
 
 
-def _valuation(data: Prepared, labels: Labels, averages: Averages, slot: Index) -> Valuation:
+def check_predictions_fit(problem: Problem, options: Options) -> None:
+    """Raise `MemoryLimitError` unless predictions of all examples for all classes fit."""
+    rows = problem.inputs.rows.centred
+    n, k = len(rows), max(1, len(problem.labels.classes))
+    room = memory_room(options.memory_limit, taken=rows.nbytes)
+    if averages_bytes(n, k) > room.bytes:
+        raise MemoryLimitError(
+            f"Predictions of {n:,} examples for {k:,} classes take "
+            f"{show_bytes(averages_bytes(n, k))} of memory; {room}. Score fewer classes at a "
+            "time, or use a machine with more memory."
+        )
+
+
+def _opened(name: str, shared: SharedProblem, tasks: Tasks, options: Options) -> Checkpoint | None:
+    if options.checkpoint is None:
+        return None
+    work = {**tasks.work, "method": name, "labels": shared.slots.digest(), "seed": options.seed}
+    # tasks have one BLAS thread each; the number that others use does not matter
+    work = {**identity(shared.rows, shared.ridge, **work), "blas": libraries(threads=False)}
+    return Checkpoint(options.checkpoint, work)
+
+
+def _valuation(problem: Problem, averages: Averages, slot: Index) -> Valuation:
     """Means of every example, with what identical rows require."""
+    merged, labels = problem.inputs.merged, problem.labels
     means = {name: averages.mean[name][slot] for name in FIELDS}
     loo = averages.loo()
-    if not len(data.merged.copies):
+    if not len(merged.copies):
         return Valuation(loo=loo, **means)
-    result = Valuation(loo=loo[data.merged.group], **means)
-    return settled(data.merged, labels.targets(), labels.codes, result)
+    values = Valuation(loo=loo[merged.group], **means)
+    return settled(merged, labels.targets(), labels.codes, values)
 
 
-def _estimates(
-    data: Prepared, result: Valuation, averages: Averages, slot: Index, certain: Sequence[int]
+def _standard_errors(
+    problem: Problem, values: Valuation, averages: Averages, slot: Index, certain: Sequence[int]
 ) -> dict[str, Array]:
     """Columns that say how sure the means are."""
+    merged = problem.inputs.merged
     columns: dict[str, Any] = {}
     for name in ESTIMATED:
         error = averages.standard_error(name, certain)[slot]
         if name != "residual":  # later copies have 0 there, whatever was drawn
-            error[data.merged.copies] = 0.0
-        error[~np.isfinite(result.cg)] = np.nan
+            error[merged.copies] = 0.0
+        error[~np.isfinite(values.cg)] = np.nan
         columns[f"{name}_std_error"] = error
     columns["runs"] = averages.count[slot]
-    columns["least_drawn"] = averages.drawn.min(axis=1)[data.merged.group]
+    columns["least_drawn"] = averages.drawn.min(axis=1)[merged.group]
     return columns
 
 
@@ -225,30 +206,18 @@ def _digits(averages: Averages) -> float:
     return max(0.0, -float(np.log10(ENTRY * averages.condition)))
 
 
-def _refuse_many_predictions(n: int, k: int, rows: int, limit: int | None) -> None:
-    free = available_memory()
-    room = free if limit is None else min(free, limit - rows)
-    if averages_bytes(n, k) > room:
-        raise MemoryLimitError(
-            f"Predictions of {n:,} examples for {k:,} classes take "
-            f"{show_bytes(averages_bytes(n, k))} of memory; {show_bytes(max(room, 0))} "
-            f"{'is free' if room == free else 'is left of the limit'}. Score fewer classes at a "
-            "time, or use a machine with more memory."
-        )
-
-
-def _warnings(averages: Averages, result: Valuation) -> list[str]:
-    found = []
-    missing = int(np.isnan(result.loo.sum(axis=1)).sum())
+def _warnings(averages: Averages, values: Valuation) -> list[str]:
+    messages = []
+    missing = int(np.isnan(values.loo.sum(axis=1)).sum())
     if missing:
-        found.append(
+        messages.append(
             f"{missing:,} examples were never drawn for some class: they have no margin and "
             "no suggested label. More runs draw more of them; the methods exact, iterative and "
             "partition predict all."
         )
-    if _digits(averages) < FEW_DIGITS:
-        found.append(
+    if _digits(averages) < MIN_DIGITS:
+        messages.append(
             f"The kernel matrix of some parts has condition {averages.condition:.1e}, which leaves "
             f"about {_digits(averages):.0f} digits in the worst case. A ridge keeps more digits."
         )
-    return found
+    return messages

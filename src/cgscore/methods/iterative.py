@@ -1,140 +1,136 @@
-"""Scores by the iterative method: what surrounds `solvers.iterative` on both sides."""
+"""Nearly exact scores by conjugate gradients, with an audit (`cgscore.solvers.iterative`)."""
 
 from __future__ import annotations
 
-import os
-import time
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from cgscore.data.dataset import Dataset
 from cgscore.errors import MemoryLimitError, first_five
 from cgscore.execution.accelerator import usable
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
-from cgscore.execution.executor import ClusterExecutor, Executor
-from cgscore.execution.machine import available_memory, parse_bytes, show_bytes
-from cgscore.execution.progress import Progress, Timed
-from cgscore.methods.cost import iterative_cost
-from cgscore.problem import Prepared
-from cgscore.result.scores import Scores
-from cgscore.solvers.iterative import solve as iterative
-from cgscore.solvers.iterative.block_bounds import block_bytes
+from cgscore.execution.executor import ClusterExecutor
+from cgscore.execution.machine import memory_room, show_bytes
+from cgscore.methods.cost import Cost, Sizes
+from cgscore.methods.method import Context
+from cgscore.methods.options import Options
+from cgscore.problem import Problem, Solution
+from cgscore.solvers.cholesky.factor import kernel_flops
+from cgscore.solvers.iterative import solve as solver
+from cgscore.solvers.iterative.block_bounds import block_bytes, parts
 from cgscore.solvers.iterative.distributed import spread_bytes
 from cgscore.solvers.iterative.landmarks import count as landmark_count
+from cgscore.solvers.iterative.system import EXPECTED
 
 
-def score_iteratively(
-    dataset: Dataset,
-    *,
-    ridge: float,
-    task: str,
-    seed: int,
-    target: float | None,
-    duplicates: str,
-    memory_limit: int | float | str | None,
-    device: str,
-    checkpoint: str | os.PathLike[str] | None,
-    progress: Progress,
-    executor: Executor | None = None,
-) -> Scores:
-    """Near-exact scores of a labelled dataset, audited."""
-    limit = None if memory_limit is None else parse_bytes(memory_limit)
-    start = time.perf_counter()
-    timed = Timed(progress)
-    data = Prepared(dataset, ridge=ridge, duplicates=duplicates, limit=limit)
-    dataset, labels = data.labelled(None, task)
-    Y = data.merged.means(labels.targets())
-    n, p = data.rows.centred.shape
-    storage = _storage(n, p, Y.shape[1], limit, device, executor)
-    kept = None
-    if checkpoint is not None:
-        work = {"method": "iterative", "labels": digest_of(Y), "seed": seed, "storage": storage}
-        kept = Checkpoint(Path(checkpoint), identity(data.rows, data.ridge, **work))
-    try:
-        with timed.whole(iterative_cost(n, p, Y.shape[1]).flops):
-            found = iterative.solve(
-                data.rows,
-                data.ridge,
-                Y,
-                labels.codes[data.merged.members],
-                storage=storage,
-                seed=seed,
-                target=target,
-                progress=timed,
-                kept=kept,
-                executor=executor,
+class Iterative:
+    """All examples at once, without a factor."""
+
+    name = "iterative"
+    summary = "nearly exact at a fraction of the cost, with an audit of how nearly"
+    accepts = frozenset({"target", "checkpoint", "device", "client"})
+    keeps = "the same run again"
+
+    def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
+        """Kernel, conjugate gradients and blocks; H is kept, or formed for every product."""
+        n, p, k = sizes.n, sizes.p, sizes.k
+        systems = k + solver.EXAMPLES + 2 * solver.FURTHER
+        flops = (
+            kernel_flops(n, p) / 2 + EXPECTED * 2.0 * n**2 * systems + 2 * n * (n / parts(n)) ** 2
+        )
+        kept = solver.bytes_kept(n, p, k) + 8 * n * p
+        each = spread_bytes(n, p, workers) // workers
+        moved = 8 * n * p * workers + EXPECTED * 4 * systems * n * (workers + 1)
+        formed = solver.bytes_formed(n, p, k) + 8 * n * p
+        return Cost(flops, kept, formed, worker_bytes=each, moved=moved)
+
+    def run(self, problem: Problem, options: Options, context: Context) -> Solution:
+        """Solve, and measure how nearly."""
+        inputs, cluster, progress = problem.inputs, context.cluster, context.progress
+        Y = problem.merged_targets()
+        n, p = inputs.rows.centred.shape
+        storage = _storage(n, p, Y.shape[1], options, cluster)
+        checkpoint = None
+        if options.checkpoint is not None:
+            work = {"labels": digest_of(Y), "seed": options.seed, "storage": storage}
+            checkpoint = Checkpoint(
+                options.checkpoint, identity(inputs.rows, inputs.ridge, method=self.name, **work)
             )
-    finally:
-        if kept:
-            kept.close()
-    audit = dict(found.audit)
-    marked = data.merged.members[np.array(audit["uncertain"]["positions"], np.intp)]
-    audit["uncertain"] = {**audit["uncertain"], "positions": marked.tolist()}
-    notes = [
-        *(kept.renewed() if kept else []),
-        *(executor.warnings() if executor else []),
-        *_warnings(audit),
-    ]
-    return data.result(
-        dataset,
-        labels,
-        found.alpha,
-        found.d,
-        notes=notes,
-        meta={
-            "method": "iterative",
-            "workers": executor.describe() if executor else None,
-            "dtype": "float32",
-            "audit": audit,
-            "condition": None,
-            "digits": None,
-            "loss": None,
-            **found.facts,
-            "timings": {**timed.seconds, "total": time.perf_counter() - start},
-        },
-    )
+        try:
+            with progress.whole(self.cost(Sizes(n, p, Y.shape[1]), options).flops):
+                outcome = solver.solve(
+                    inputs.rows,
+                    inputs.ridge,
+                    Y,
+                    problem.labels.codes[inputs.merged.members],
+                    storage=storage,
+                    seed=options.seed,
+                    target=options.target,
+                    progress=progress,
+                    kept=checkpoint,
+                    executor=cluster,
+                )
+        finally:
+            if checkpoint:
+                checkpoint.close()
+        audit = dict(outcome.audit)
+        uncertain = inputs.merged.members[np.array(audit["uncertain"]["positions"], np.intp)]
+        audit["uncertain"] = {**audit["uncertain"], "positions": uncertain.tolist()}
+        return Solution(
+            valuation=problem.valuation(outcome.alpha, outcome.d),
+            complexity=problem.complexity(outcome.alpha),
+            audit=audit,
+            warnings=[
+                *(checkpoint.renewed() if checkpoint else []),
+                *(cluster.warnings() if cluster else []),
+                *_audit_warnings(audit),
+            ],
+            facts={
+                "workers": cluster.describe() if cluster else None,
+                "dtype": "float32",
+                "condition": None,
+                "digits": None,
+                "loss": None,
+                **outcome.facts,
+                "timings": dict(progress.seconds),
+            },
+        )
 
 
-def _storage(
-    n: int, p: int, k: int, limit: int | None, device: str, executor: Executor | None
-) -> str:
+def _storage(n: int, p: int, k: int, options: Options, cluster: ClusterExecutor | None) -> str:
     """Where H is; raises `MemoryLimitError` if it fits nowhere."""
-    if isinstance(executor, ClusterExecutor):
-        needed, there = spread_bytes(n, p, executor.workers()), executor.memory()
+    if cluster is not None:
+        needed, there = spread_bytes(n, p, cluster.workers()), cluster.memory()
         if needed > there:
             raise MemoryLimitError(
                 f"The kernel matrix of {n:,} examples takes {show_bytes(needed)} of the workers' "
                 f"memory, with the data; together they may use {show_bytes(there)}. Add workers, "
                 "or use method='partition'."
             )
-        executor.check_memory(8 * n * p, block_bytes(n, p, landmark_count(n)))
-    elif device != "cpu":
-        usable(device)
-    room = available_memory()
-    if limit is not None:
-        room = min(room, limit - 8 * n * p)
-    kept, formed = iterative.bytes_kept(n, p, k), iterative.bytes_formed(n, p, k)
-    if formed > room:
+        cluster.check_memory(8 * n * p, block_bytes(n, p, landmark_count(n)))
+    elif options.device != "cpu":
+        usable(options.device)
+    room = memory_room(options.memory_limit, taken=8 * n * p)
+    kept, formed = solver.bytes_kept(n, p, k), solver.bytes_formed(n, p, k)
+    if formed > room.bytes:
         raise MemoryLimitError(
             f"Scoring {n:,} examples iteratively needs {show_bytes(kept)} of memory, or "
-            f"{show_bytes(formed)} and far more time; {show_bytes(max(room, 0))} "
-            f"{'is free' if limit is None else 'is left of the limit'}. "
+            f"{show_bytes(formed)} and far more time; {room}. "
             "Use method='partition', or a machine with more memory."
         )
-    if executor:
+    if cluster:
         return "cluster"
-    if device != "cpu":
-        return f"torch:{device}"
-    return "memory" if kept <= room else "formed"
+    if options.device != "cpu":
+        return f"torch:{options.device}"
+    return "memory" if kept <= room.bytes else "formed"
 
 
-def _warnings(audit: Any) -> list[str]:
-    warnings = []
+def _audit_warnings(audit: Mapping[str, Any]) -> list[str]:
+    messages = []
     if audit["rank_correlation"] < audit["target"]:
         low, high = audit["rank_correlation_interval"]
-        warnings.append(
+        messages.append(
             f"The audit of {audit['examples']} examples estimates a rank correlation of "
             f"{audit['rank_correlation']:.4f} with the exact score (95 %: {low:.4f} to "
             f"{high:.4f}), below the target of {audit['target']:g}. Use target= for a stronger "
@@ -142,9 +138,9 @@ def _warnings(audit: Any) -> list[str]:
         )
     if count := audit["uncertain"]["count"]:
         rows = first_five(audit["uncertain"]["positions"])
-        warnings.append(
+        messages.append(
             f"The scores of {count:,} examples are uncertain: estimates of d from different parts "
             f"of the data disagree. Rows {rows} (counted from 0); they are mostly near-duplicates. "
             "Use method='exact' or a ridge if they matter."
         )
-    return warnings
+    return messages

@@ -23,7 +23,7 @@ from cgscore.execution.files import replace_file
 from cgscore.execution.machine import show_seconds
 from cgscore.execution.progress import Listener, reporter
 from cgscore.issues.table import issue_table
-from cgscore.kernel import Array, gram_block, unit_rows
+from cgscore.kernel import RELU, Array, Kernel, find_kernel, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.result.file import MAX_RATIO, read_result
 from cgscore.result.schema import check_openable, check_read_options, encode_document, exists
@@ -333,7 +333,8 @@ class Scores:
             found["accumulated_error"] = self.alpha / eta
         if "cg_prime" in names or "cg_approx" in names:
             y, Hy = self._kernel_times_targets(self.data(data))
-            found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy), cg_approx(y, Hy)
+            h = self._kernel().diagonal
+            found["cg_prime"], found["cg_approx"] = cg_prime(y, Hy, h), cg_approx(y, Hy, h)
         extras: pd.DataFrame = pd.DataFrame(
             {name: found[name] for name in names}, index=self.table.index
         )
@@ -406,17 +407,21 @@ class Scores:
             check_openable(saved, "file of features")
         return dict(options)
 
+    def _kernel(self) -> Kernel:
+        """That of the scores; results before 0.2 have the paper's."""
+        return find_kernel(self.meta.get("kernel", RELU.name))
+
     def _kernel_times_targets(self, dataset: Dataset) -> tuple[Array, Array]:
         """y_i and (H y)_i with the targets of each example's own class: 2 n^2 (p + k) flops."""
         if dataset.y is None:  # the fingerprint includes the labels
             raise OptionError("data= has no labels.")
         labels = as_labels(dataset.y, len(dataset), self.meta["task"])
-        Y, rows = labels.targets(), unit_rows(dataset.X)
+        Y, rows = labels.targets(), unit_rows(dataset.X, kernel=self._kernel())
         Hy = np.empty(len(rows))
         for start in range(0, len(rows), _STRIP):
             part = slice(start, start + _STRIP)
             H = gram_block(rows[part], rows)
-            np.fill_diagonal(H[:, part], 0.5)
+            np.fill_diagonal(H[:, part], rows.kernel.diagonal)
             product = H @ Y
             Hy[part] = product[np.arange(len(product)), labels.codes[part]]
         return Y[np.arange(len(rows)), labels.codes], Hy

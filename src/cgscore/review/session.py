@@ -14,7 +14,7 @@ from cgscore.factorisation import Factor
 from cgscore.issues.neighbours import nearest
 from cgscore.issues.noise_model import Noise, estimate_noise, judge, wilson
 from cgscore.kernel import Array
-from cgscore.problem import Prepared
+from cgscore.problem import Inputs
 from cgscore.report.content import TEXT, short
 from cgscore.report.informative_columns import telling_columns
 from cgscore.review.decisions import Decision, Decisions
@@ -63,7 +63,7 @@ class Review:
         self._suggested, self._sure = self._others(best, second, issues["confidence"].to_numpy())
         self._columns = self._telling()
         self._noise: Noise | None = None
-        self._prepared: Prepared | None = None
+        self._prepared: Inputs | None = None
         self._factor: Factor | None = None
         self._preparing, self._scoring = threading.Lock(), threading.Lock()
         self.rescoring: dict[str, Any] = {"state": "never"}
@@ -263,13 +263,13 @@ class Review:
         longest = TEXT if self.dataset.texts is None else WHOLE
         return [short(self.dataset.frame[name].iloc[at], longest) for name in self._columns]
 
-    def _inputs(self) -> Prepared:
+    def _inputs(self) -> Inputs:
         with self._preparing:
             if self._prepared is None:
                 if self.dataset is None:
                     raise OptionError("There are no data.")
                 ridge = self.scores.meta["ridge"]
-                self._prepared = Prepared(self.dataset, ridge=ridge, duplicates="merge", limit=None)
+                self._prepared = Inputs(self.dataset, ridge=ridge)
             return self._prepared
 
 

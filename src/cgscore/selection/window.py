@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from cgscore.errors import SingularKernelError
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows, gram_block
-from cgscore.solvers.ridge_search import least_error, sampled
+from cgscore.solvers.ridge_search import least_error, ridge_sample
 
 Index = NDArray[np.intp]
 
@@ -52,7 +52,7 @@ def predicted_by_windows(
     or for one column of targets the share of their variance explained.
     """
     draw = np.random.default_rng(seed)
-    some = sampled(len(rows), seed)
+    some = ridge_sample(len(rows), seed)
     ridge = least_error(rows[some], Y[some]).ridge
     judged = np.sort(draw.choice(len(rows), min(JUDGED, len(rows)), replace=False))
     found: dict[float, float] = {}

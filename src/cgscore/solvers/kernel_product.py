@@ -21,7 +21,7 @@ def kernel_product(rows: UnitRows, ridge: float, V: Array) -> Array:
         left, right = pair
         block = gram_block(rows[left], rows[right])
         if left == right:
-            np.fill_diagonal(block, 0.5)
+            np.fill_diagonal(block, rows.kernel.diagonal)
             return left, right, block @ V[right], None
         return left, right, block @ V[right], block.T @ V[left]
 

@@ -17,15 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import Array, UnitRows, own_gram
 
-SAMPLE = 1000
-CLASSES = 64  # at most
+SAMPLE_SIZE = 1000
+MAX_CLASSES = 64
 CANDIDATES = 10.0 ** np.linspace(-4, 1, 41)
 
 
 @dataclass(frozen=True)
-class Choice:
+class RidgeChoice:
     """A ridge, its leave-one-out error and that of the smallest candidate, on so many examples."""
 
     ridge: float
@@ -34,19 +34,17 @@ class Choice:
     examples: int
 
 
-def sampled(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def ridge_sample(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Examples on which the ridge is chosen, ascending."""
-    some = np.random.default_rng(seed).choice(n, min(n, SAMPLE), replace=False)
+    some = np.random.default_rng(seed).choice(n, min(n, SAMPLE_SIZE), replace=False)
     return np.sort(some)
 
 
-def least_error(rows: UnitRows, Y: Array) -> Choice:
+def least_error(rows: UnitRows, Y: Array) -> RidgeChoice:
     """The candidate with the least leave-one-out error on these rows and targets."""
-    if Y.shape[1] > CLASSES:
-        Y = Y[:, np.linspace(0, Y.shape[1] - 1, CLASSES).astype(int)]
-    H = gram_block(rows, rows)
-    np.fill_diagonal(H, 0.5)
-    values, U = eigh(H, overwrite_a=True, check_finite=False)
+    if Y.shape[1] > MAX_CLASSES:
+        Y = Y[:, np.linspace(0, Y.shape[1] - 1, MAX_CLASSES).astype(int)]
+    values, U = eigh(own_gram(rows), overwrite_a=True, check_finite=False)
     projected, squares = U.T @ Y, U**2
     errors = np.empty(len(CANDIDATES))
     for number, ridge in enumerate(CANDIDATES):
@@ -54,4 +52,4 @@ def least_error(rows: UnitRows, Y: Array) -> Choice:
         alpha, d = U @ (projected * inverse[:, None]), squares @ inverse
         errors[number] = np.mean((alpha / d[:, None]) ** 2)
     best = int(np.argmin(errors))
-    return Choice(float(CANDIDATES[best]), float(errors[best]), float(errors[0]), len(rows))
+    return RidgeChoice(float(CANDIDATES[best]), float(errors[best]), float(errors[0]), len(rows))

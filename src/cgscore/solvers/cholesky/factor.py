@@ -193,7 +193,7 @@ def factorise(
                 panel = store.blank(i)
                 part = _form(rows, ridge, layout, i, panel, pool, formed)
                 with all_blas_threads():
-                    _factor_panel(store, i, panel, 0.5 + ridge, advance)
+                    _factor_panel(store, i, panel, rows.kernel.diagonal + ridge, advance)
                 notes = np.concatenate([part, np.diagonal(panel[:, e[i] :])])
                 store.finish_panel(i, notes)
             else:
@@ -261,7 +261,7 @@ def _form(
         exact = out if out.dtype == np.float64 else None
         block = gram_block(rows[piece.columns], rows[piece.rows], out=exact)
         if piece.diagonal:
-            np.fill_diagonal(block, 0.5 + ridge)
+            np.fill_diagonal(block, rows.kernel.diagonal + ridge)
         if exact is None:
             out[:] = block
         size = np.abs(block)

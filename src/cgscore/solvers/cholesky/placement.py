@@ -10,11 +10,11 @@ from pathlib import Path
 import psutil
 
 from cgscore.errors import MemoryLimitError
-from cgscore.execution.machine import available_memory, show_bytes
+from cgscore.execution.machine import memory_room, show_bytes
 from cgscore.solvers.cholesky.plan import Plan
 from cgscore.solvers.cholesky.storage import InMemory, OnDisk, PanelFiles, Store
 
-SAFE = 0.95  # of the free memory; right-hand sides and pieces of H need some as well
+SAFE_SHARE = 0.95  # of the free memory; right-hand sides and pieces of H need some as well
 
 
 def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> Store:
@@ -31,22 +31,20 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
     kept : PanelFiles or None
         Files of a checkpoint, which hold the panels in any case.
     """
-    free = int(SAFE * available_memory())
-    room = free if limit is None else min(free, limit - 8 * layout.n * p)
-    if layout.streamed > room and layout.in_memory > room:
+    room = memory_room(limit, taken=8 * layout.n * p, share=SAFE_SHARE)
+    if layout.streamed > room.bytes and layout.in_memory > room.bytes:
         raise MemoryLimitError(
             f"Scoring {layout.n:,} examples exactly needs {show_bytes(layout.in_memory)} of "
             f"memory, or {show_bytes(layout.streamed)} and {show_bytes(layout.disk)} of disk; "
-            f"{show_bytes(max(room, 0))} {'is free' if room == free else 'is left of the limit'}. "
-            "Score a sample of the examples, or use a machine with more memory."
+            f"{room}. Score a sample of the examples, or use a machine with more memory."
         )
-    if layout.in_memory <= room:
+    if layout.in_memory <= room.bytes:
         if kept:
             _refuse_full_disk(layout, kept.folder, "A checkpoint of")
         return InMemory(layout, kept)
     if not kept:
         kept = PanelFiles(layout, scratch_folder(), keep=False)
-    why = f"With {show_bytes(room)} of memory"
+    why = f"With {show_bytes(room.bytes)} of memory"
     _refuse_full_disk(layout, kept.folder, f"{why}, scoring exactly")
     return OnDisk(layout, kept)
 

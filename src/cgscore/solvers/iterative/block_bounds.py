@@ -128,6 +128,7 @@ class Bounds:
         threads: int | None = None,
     ) -> None:
         self._H, self._rows, self._landmarks, self._kept = H, rows, landmarks, kept
+        self._diagonal = rows.kernel.diagonal
         self._threads = threads or cores()
         self.again = 0
 
@@ -190,7 +191,7 @@ class Bounds:
             F, A = np.asfortranarray(known.F[rest]), self._H.part(rest, rest)
         else:
             F, A = self._precise(rest, known.J), self._precise(rest, rest)
-        np.fill_diagonal(A, 0.5 + ridge)
+        np.fill_diagonal(A, self._diagonal + ridge)
         with all_blas_threads():
             return self._solved(chosen, mine, F, A)
 
@@ -219,7 +220,7 @@ class Bounds:
             factor(A)
         else:
             A, status = potrf(A, lower=1, clean=1, overwrite_a=1)
-            if status or np.diagonal(A).min() ** 2 <= _SMALL * (0.5 + ridge):
+            if status or np.diagonal(A).min() ** 2 <= _SMALL * (self._diagonal + ridge):
                 return None
         Z, status = trtri(A, lower=1, overwrite_c=1)
         if status:
@@ -252,7 +253,7 @@ def bound_of_block(shared: tuple[Landmarks, UnitRows], block: Index) -> dict[str
     mine, J = rows[both], np.searchsorted(both, known.J)
     H = OnTheFlyKernel(mine, threads=1)
     F = H.part(np.arange(len(both)), J)
-    F[J, np.arange(len(J))] = 0.5 + known.ridge
+    F[J, np.arange(len(J))] = rows.kernel.diagonal + known.ridge
     right_solve(known.L.astype(np.float32, order="F"), F)
     bounds = Bounds(H, mine, Landmarks(J, known.L, F, known.ridge), threads=1)
     return bounds.one(np.searchsorted(both, block))

@@ -21,7 +21,7 @@ class OnDevice:
     def __init__(self, rows: UnitRows, name: str, advance: Callable[[float], None]) -> None:
         import torch
 
-        self.n = len(rows)
+        self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._torch, self._device = torch, usable(name)
         self._edges = plan(self.n, dtype="float32").edges
         single = rows.single()
@@ -32,7 +32,9 @@ class OnDevice:
             near = NEAR * (squares[low:high, None] + squares[None, :high]) > D2
             far = D2 > 4 - 4 * NEAR
             D2 = D2.clamp_(0, 4)
-            H = (1 - D2 / 2) * (0.5 - torch.atan(torch.sqrt(D2 / (4 - D2))) / torch.pi)
+            half = torch.atan(torch.sqrt(D2 / (4 - D2)))
+            rows.kernel.fill(D2, half, torch)
+            H = D2
             for mask, sign in ((near, -1.0), (far, 1.0)):
                 pairs = mask.nonzero().cpu().numpy()
                 if len(pairs):
@@ -41,7 +43,7 @@ class OnDevice:
                     H[mask] = self._sent(values.astype(np.float32))
             square = torch.tril(H[:, low:], -1)
             H[:, low:] = square + square.T
-            H[:, low:].fill_diagonal_(0.5)
+            H[:, low:].fill_diagonal_(self.diagonal)
             self._panels.append(H)
             advance(float((high - low) * (high + low) / 2))
 

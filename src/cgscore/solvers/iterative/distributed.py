@@ -42,7 +42,7 @@ class DistributedKernel:
     def __init__(
         self, rows: UnitRows, cluster: ClusterExecutor, advance: Callable[[float], None]
     ) -> None:
-        self.n = len(rows)
+        self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._cluster = cluster
         self._formed = OnTheFlyKernel(rows)
         self._held = cluster.hold(form_panel, rows, panels(self.n))
@@ -66,7 +66,7 @@ def form_panel(rows: UnitRows, cut: slice) -> Matrix:
     for part in cuts(0, len(rows)):
         block = rows[part]
         gram_block(block.single(), narrow, out[part], precise=(block, columns))
-    out[np.arange(cut.start, cut.stop), np.arange(cut.stop - cut.start)] = 0.5
+    out[np.arange(cut.start, cut.stop), np.arange(cut.stop - cut.start)] = rows.kernel.diagonal
     return out
 
 

@@ -29,6 +29,7 @@ class HalfMatrix(Protocol):
     """The kernel matrix of n rows without a ridge."""
 
     n: int
+    diagonal: float
 
     def product(self, V: Matrix) -> Matrix:
         """``V H`` for an (m, n) block of row vectors."""
@@ -43,7 +44,7 @@ class OnTheFlyKernel:
     """Nothing is kept: every product forms H piece by piece, on all cores or some threads."""
 
     def __init__(self, rows: UnitRows, threads: int | None = None) -> None:
-        self.n = len(rows)
+        self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._threads = threads or cores()
         self._rows = rows
         self._single = rows.single()
@@ -80,7 +81,7 @@ class OnTheFlyKernel:
         precise = (self._rows[left], self._rows[right])
         block = gram_block(self._single[left], self._single[right], precise=precise)
         if isinstance(left, slice) and left == right:
-            np.fill_diagonal(block, 0.5)
+            np.fill_diagonal(block, self.diagonal)
         return block
 
 
@@ -88,7 +89,7 @@ class InMemoryKernel:
     """The lower half in memory: ``2 n^2`` bytes."""
 
     def __init__(self, rows: UnitRows, advance: Callable[[float], None]) -> None:
-        self.n = len(rows)
+        self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._edges = plan(self.n, dtype="float32").edges
         self._panels: list[Matrix] = [
             np.empty((b - a, b), np.float32, order="F") for a, b in itertools.pairwise(self._edges)
@@ -102,7 +103,7 @@ class InMemoryKernel:
             precise = (rows[down], rows[across])
             gram_block(single[down], single[across], out.T, precise=precise)
             if across == down:
-                np.fill_diagonal(out, 0.5)
+                np.fill_diagonal(out, self.diagonal)
             return float(out.size)
 
         with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
@@ -112,7 +113,7 @@ class InMemoryKernel:
             square = panel[:, self._edges[i] :]
             lower = np.tril(square, -1)
             square[:] = lower + lower.T
-            np.fill_diagonal(square, 0.5)
+            np.fill_diagonal(square, self.diagonal)
 
     def product(self, V: Matrix) -> Matrix:
         """Every tile twice."""
@@ -122,8 +123,8 @@ class InMemoryKernel:
             for i, panel in enumerate(self._panels):
                 subtract_product(V[:, : e[i + 1]], panel, out[:, e[i] : e[i + 1]])
                 if i:
-                    own = V[:, e[i] : e[i + 1]]
-                    subtract_product(own, panel[:, : e[i]], out[:, : e[i]], transposed=False)
+                    V_i = V[:, e[i] : e[i + 1]]
+                    subtract_product(V_i, panel[:, : e[i]], out[:, : e[i]], transposed=False)
         return np.negative(out, out=out)
 
     def part(self, rows: Index, columns: Index) -> Matrix:

@@ -31,7 +31,7 @@ from scipy.linalg import blas
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import all_blas_threads
-from cgscore.kernel import Array, UnitRows, aligned, gram_block
+from cgscore.kernel import Array, UnitRows, aligned, own_gram
 from cgscore.solvers.cholesky.inplace import Matrix, cholesky, right_solve, subtract_product
 from cgscore.solvers.iterative.half_matrix import HalfMatrix
 
@@ -70,10 +70,9 @@ def landmarks_of(
     J = np.sort(rng.choice(H.n, count(H.n), replace=False))
     F = H.part(np.arange(H.n), J)
     if ridge:
-        F[J, np.arange(len(J))] = 0.5 + ridge
+        F[J, np.arange(len(J))] = H.diagonal + ridge
     with all_blas_threads():
-        L = np.asfortranarray(gram_block(rows[J], rows[J]))
-        np.fill_diagonal(L, 0.5 + ridge)
+        L = np.asfortranarray(own_gram(rows[J], ridge))
         factor(L)
         right_solve(L.astype(np.float32, order="F"), F)
     return Landmarks(J, L, F, ridge)
@@ -92,7 +91,7 @@ class Preconditioner:
                 factor(W)
                 right_solve(W.astype(np.float32, order="F"), self._F)
         taken = float(np.einsum("ij,ij->", self._F, self._F, dtype=np.float64)) / H.n
-        self.mu = max(0.5 + landmarks.ridge - taken, float(np.finfo(np.float32).eps))
+        self.mu = max(H.diagonal + landmarks.ridge - taken, float(np.finfo(np.float32).eps))
         with all_blas_threads():
             C = np.asfortranarray(blas.ssyrk(1.0, self._F, trans=1, lower=1), dtype=np.float64)
             C[np.diag_indices(len(C))] += self.mu

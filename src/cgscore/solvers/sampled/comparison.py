@@ -17,7 +17,7 @@ import numpy as np
 
 from cgscore.errors import CGScoreError
 from cgscore.execution.executor import ClusterExecutor, Executor
-from cgscore.execution.machine import available_memory
+from cgscore.execution.machine import memory_room
 from cgscore.execution.progress import Progress
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.iterative import solve as iterative
@@ -25,7 +25,7 @@ from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.iterative.distributed import spread_bytes
 from cgscore.solvers.iterative.system import EXPECTED, system_of
 from cgscore.solvers.sampled.averages import Averages
-from cgscore.solvers.sampled.subset import Problem
+from cgscore.solvers.sampled.subset import SharedProblem
 from cgscore.valuation import margin, valuation
 
 EXAMPLES = 128
@@ -42,7 +42,7 @@ def audit_flops(n: int, p: int) -> float:
 
 
 def audit(
-    problem: Problem,
+    problem: SharedProblem,
     averages: Averages,
     flops: float,
     *,
@@ -57,7 +57,7 @@ def audit(
         return None, "it would take longer than the scores"
     if _fits_on(executor, n, p):
         storage = "cluster"
-    elif iterative.bytes_kept(n, p, slots.k) <= _room(n, p, limit):
+    elif iterative.bytes_kept(n, p, slots.k) <= memory_room(limit, taken=8 * n * p).bytes:
         storage = "memory"
     else:
         return None, "the kernel matrix does not fit in memory"
@@ -115,12 +115,6 @@ def _fits_on(executor: Executor, n: int, p: int) -> bool:
         )
     except CGScoreError:
         return False
-
-
-def _room(n: int, p: int, limit: int | None) -> int:
-    """Bytes that the matrix may take beside the rows."""
-    free = available_memory()
-    return free if limit is None else min(free, limit - 8 * n * p)
 
 
 def _interval(correlation: float, count: int) -> list[float]:

@@ -33,7 +33,7 @@ from cgscore.kernel import Array
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.slots import Index, Slots
 from cgscore.solvers.sampled.subset import (
-    Problem,
+    SharedProblem,
     Solved,
     solve_subset,
     stream,
@@ -113,7 +113,7 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
     return home, np.sort(np.concatenate([np.empty(0, np.intp), *guests]))
 
 
-def solve_block(problem: Problem, block: Block) -> Solved:
+def solve_block(problem: SharedProblem, block: Block) -> Solved:
     """The task: alpha and d of the rows at home."""
     home, guests = dealt(problem.slots, block, problem.seed)
     rows = np.union1d(home, guests)
@@ -122,7 +122,7 @@ def solve_block(problem: Problem, block: Block) -> Solved:
 
 
 def solve(
-    problem: Problem,
+    problem: SharedProblem,
     tasks: Sequence[Block],
     *,
     executor: Executor,

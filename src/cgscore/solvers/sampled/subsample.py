@@ -30,7 +30,7 @@ from cgscore.kernel import Array
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.slots import Index, Slots
 from cgscore.solvers.sampled.subset import (
-    Problem,
+    SharedProblem,
     Solved,
     solve_subset,
     stream,
@@ -107,14 +107,14 @@ def chosen(slots: Slots, draw: Draw, seed: int) -> Index:
     return np.sort(np.concatenate([members, rng.choice(others, draw.sample, replace=False)]))
 
 
-def solve_draw(problem: Problem, draw: Draw) -> Solved:
+def solve_draw(problem: SharedProblem, draw: Draw) -> Solved:
     """The task."""
     rows = chosen(problem.slots, draw, problem.seed)
     return solve_subset(problem, rows, np.array(draw.classes))
 
 
 def solve(
-    problem: Problem,
+    problem: SharedProblem,
     tasks: Sequence[Draw],
     *,
     executor: Executor,

@@ -20,7 +20,7 @@ from cgscore.solvers.sampled.slots import Index, Slots
 
 
 @dataclass(frozen=True)
-class Problem:
+class SharedProblem:
     """What all tasks share.
 
     Attributes
@@ -76,7 +76,7 @@ def task_flops(m: int, p: int) -> float:
     return exact.all_flops(plan(m, p), p)
 
 
-def solve_subset(problem: Problem, chosen: Index, classes: Index) -> Solved:
+def solve_subset(problem: SharedProblem, chosen: Index, classes: Index) -> Solved:
     """Alpha of some classes and d, for the problem that consists of the chosen rows only."""
     rows = problem.rows if len(chosen) == len(problem.rows) else problem.rows[chosen]
     layout = plan(len(rows), rows.centred.shape[1])

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
-from cgscore.solvers.sampled.subset import Problem, Solved
+from cgscore.solvers.sampled.subset import SharedProblem, Solved
 
 
 class Task(Protocol):
@@ -35,8 +35,8 @@ T = TypeVar("T", bound=Task)
 
 def in_order(
     tasks: Sequence[T],
-    function: Callable[[Problem, T], Solved],
-    problem: Problem,
+    function: Callable[[SharedProblem, T], Solved],
+    problem: SharedProblem,
     executor: Executor,
     kept: StepStore | None,
     progress: Progress,

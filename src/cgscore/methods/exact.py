@@ -1,0 +1,42 @@
+"""Exact scores, from one Cholesky factor of the whole kernel matrix (`cgscore.factorisation`)."""
+
+from __future__ import annotations
+
+from cgscore.factorisation import Factor
+from cgscore.methods.cost import Cost, Sizes
+from cgscore.methods.method import Context
+from cgscore.methods.options import Options
+from cgscore.problem import Problem, Solution
+from cgscore.solvers.cholesky.factor import kernel_flops
+from cgscore.solvers.cholesky.plan import plan
+
+
+class Exact:
+    """The whole kernel matrix, factorised in memory or on disk."""
+
+    name = "exact"
+    summary = "factorises the whole kernel matrix, in memory or on disk"
+    accepts = frozenset({"dtype", "checkpoint"})
+    keeps = "other labels of the same inputs"
+
+    def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
+        """Kernel, factor and inverse, on one machine; panels as an explicit limit makes them."""
+        n, p = sizes.n, sizes.p
+        layout = plan(n, p, limit=options.memory_limit)
+        flops = layout.flops + kernel_flops(n, p)
+        memory = layout.in_memory + 8 * n * p
+        return Cost(flops, memory, layout.streamed + 8 * n * p, layout.disk, worker_bytes=memory)
+
+    def run(self, problem: Problem, options: Options, context: Context) -> Solution:
+        """Factorise, and solve for these labels."""
+        factor = Factor(
+            problem.inputs,
+            memory_limit=options.memory_limit,
+            progress=context.progress,
+            dtype=options.dtype,
+            checkpoint=options.checkpoint,
+        )
+        try:
+            return factor.solution(problem)
+        finally:
+            factor.close()

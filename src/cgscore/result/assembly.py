@@ -1,0 +1,68 @@
+"""From the solution of a problem to the result users hold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from cgscore.errors import CGScoreWarning
+from cgscore.kernel import RELU
+from cgscore.problem import Problem, Solution
+from cgscore.result.metadata import metadata
+from cgscore.result.scores import Scores, score_table
+
+
+def assemble(
+    problem: Problem,
+    solution: Solution,
+    *,
+    method: str,
+    seconds: float,
+    seed: int | None = None,
+    choice: Mapping[str, Any] | None = None,
+    ridge_choice: Mapping[str, Any] | None = None,
+) -> Scores:
+    """The scores, with their table and metadata; parameters are those of `metadata`.
+
+    Warnings are issued, and kept in the metadata.
+    """
+    messages = [*solution.warnings, *problem.warnings(), *_kernel_warnings(problem)]
+    for message in messages:
+        warnings.warn(message, CGScoreWarning, stacklevel=4)
+    inputs, values = problem.inputs, solution.valuation
+    return Scores(
+        table=score_table(
+            values,
+            problem.labels,
+            problem.dataset.ids,
+            inputs.repeats if len(inputs.repeats.copies) else None,
+            solution.columns,
+        ),
+        loo=values.loo,
+        d=values.d,
+        alpha=values.alpha,
+        classes=problem.labels.classes,
+        complexity=solution.complexity,
+        meta=metadata(
+            problem,
+            solution,
+            messages,
+            method=method,
+            seconds=seconds,
+            seed=seed,
+            choice=choice,
+            ridge_choice=ridge_choice,
+        ),
+        dataset=problem.dataset,
+    )
+
+
+def _kernel_warnings(problem: Problem) -> list[str]:
+    kernel = problem.inputs.rows.kernel
+    if kernel is RELU:
+        return []
+    return [
+        f"kernel={kernel.name!r} is an experiment: the scores are not those of the paper, and its "
+        "theorems say nothing about them."
+    ]
