@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _BATCH = 512  # rows taken from a file at a time
 _BUFFER = 1 << 20  # bytes of a column that are read ahead
 _BATCH_BYTES = 1 << 26  # of a column that are taken at a time, if its rows are alike
+TABLE_COPIES = 4  # of the numbers of a table that exist at once while it is encoded
 MAX_DESCRIPTION = 50_000_000  # bytes of the JSON that describes a saved dataset
 
 
@@ -70,6 +71,13 @@ class Rows:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def leaves(self, columns: list[str]) -> list[str]:
+        """What a Parquet file is asked for: of images the bytes, of others all."""
+        return [
+            f"{name}.bytes" if _has_bytes(self.schema.field(name).type) else name
+            for name in columns
+        ]
+
     def column(self, name: str) -> Any:
         """One whole column."""
         import pyarrow as pa
@@ -84,22 +92,21 @@ def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
         _refuse_claims(path, file.metadata, options)
-        return from_rows(_parquet_rows(path, file), options, lambda: _reopened(path))
+        return from_rows(parquet_rows(path, file), options, lambda: _reopened(path))
 
 
-def _parquet_rows(path: Path, file: Any) -> Rows:
-    schema = file.schema_arrow  # built anew whenever it is asked for
+def parquet_rows(path: Path, file: Any) -> Rows:
+    """All rows of a Parquet file that is open."""
 
     def batches(columns: list[str]) -> Iterator[Any]:
-        parts = [
-            f"{name}.bytes" if _has_bytes(schema.field(name).type) else name for name in columns
-        ]
+        parts = rows.leaves(columns)
         # group by group, or all of them would stay in memory until the last is read
         for group in range(file.num_row_groups):
-            rows = _batch_rows(file.metadata.row_group(group)) if len(columns) == 1 else _BATCH
-            yield from file.iter_batches(rows, [group], parts, use_threads=False)
+            count = _batch_rows(file.metadata.row_group(group)) if len(columns) == 1 else _BATCH
+            yield from file.iter_batches(count, [group], parts, use_threads=False)
 
-    return Rows(str(path), schema, file.metadata.num_rows, batches)
+    rows = Rows(str(path), file.schema_arrow, file.metadata.num_rows, batches)
+    return rows
 
 
 def _batch_rows(group: Any) -> int:
@@ -118,7 +125,7 @@ def _refuse_claims(path: Path, metadata: Any, options: dict[str, Any]) -> None:
 def _reopened(path: Path) -> Rows:
     import pyarrow.parquet as pq
 
-    return _parquet_rows(path, pq.ParquetFile(path, buffer_size=_BUFFER))
+    return parquet_rows(path, pq.ParquetFile(path, buffer_size=_BUFFER))
 
 
 def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
@@ -156,13 +163,7 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     import pyarrow as pa
 
     folder = split_folder(folder, options["split"])
-    files = _json(folder / "state.json").get("_data_files")
-    names: list[Any] = [
-        one.get("filename") if isinstance(one, dict) else None
-        for one in (files if isinstance(files, list) else [])
-    ]
-    if not names or not all(_is_name(name) for name in names):
-        raise SourceError(f"{folder / 'state.json'} does not name the data files beside it.")
+    names = data_files(folder)
     with reading(folder, "saved dataset"):
         parts = []
         for name in names:
@@ -175,6 +176,18 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
         table = pa.concat_tables(parts)
         table.validate(full=True)
         return from_table(table, options, str(folder))
+
+
+def data_files(folder: Path) -> list[str]:
+    """The data files of a saved dataset, which are beside its description."""
+    files = _json(folder / "state.json").get("_data_files")
+    names: list[Any] = [
+        one.get("filename") if isinstance(one, dict) else None
+        for one in (files if isinstance(files, list) else [])
+    ]
+    if not names or not all(_is_name(name) for name in names):
+        raise SourceError(f"{folder / 'state.json'} does not name the data files beside it.")
+    return names
 
 
 def split_folder(folder: Path, split: str | None) -> Path:
@@ -256,17 +269,17 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
     names = list(rows.schema.names)
     if len(set(names)) < len(names):
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
-    label = _label_column(rows, options)
-    image = _image_column(rows, options)
+    label = label_column(rows, options)
+    image = image_column(rows, options)
     if options.get("text_column") is not None or options.get("texts"):
-        names = [f.name for f in rows.schema if not (_is_list(f.type) or f.name == image)]
+        names = [f.name for f in rows.schema if not (is_list(f.type) or f.name == image)]
     elif image is not None:
         return _images(rows, options, image, label, reopen)
-    lists = [name for name in names if _is_list(rows.schema.field(name).type) and name != label]
+    lists = [name for name in names if is_list(rows.schema.field(name).type) and name != label]
     if len(lists) == 1:
         return _lists(rows, options, lists[0], label)
-    size = 8 * rows.count * len(names)
-    refuse_size(rows.name, size)
+    numbers = [one for one in names if _is_number(rows.schema.field(one).type)]
+    refuse_size(rows.name, 8 * rows.count * max(len(names), TABLE_COPIES * len(numbers)))
     schema = pa.schema([rows.schema.field(name) for name in names])
     whole = pa.Table.from_batches(_within_memory(rows.batches(names), rows.name), schema)
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
@@ -296,7 +309,8 @@ def _class_names(rows: Rows, label: str | None) -> dict[Any, str] | None:
     return dict(enumerate(map(str, names))) if isinstance(names, list) else None
 
 
-def _label_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def label_column(rows: Rows, options: dict[str, Any]) -> str | None:
+    """The column with the labels; None if they come from elsewhere."""
     names = list(rows.schema.names)
     wanted = options["label_column"]
     if wanted is not None:
@@ -319,10 +333,18 @@ def _label_column(rows: Rows, options: dict[str, Any]) -> str | None:
     )
 
 
-def _is_list(kind: Any) -> bool:
+def is_list(kind: Any) -> bool:
+    """Whether a type is one of lists."""
     import pyarrow as pa
 
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(one(kind) for one in kinds)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     return any(one(kind) for one in kinds)
 
 
@@ -341,7 +363,8 @@ def _is_binary(kind: Any) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _image_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def image_column(rows: Rows, options: dict[str, Any]) -> str | None:
+    """The column with encoded images, if there is one."""
     wanted = options["image_column"]
     names = list(rows.schema.names)
     if wanted is not None:
@@ -379,10 +402,10 @@ def _images(
         most=options.get("most"),
     )
     kept = decoded.kept
-    y = None if label is None else _values(rows.column(label))[kept]
+    y = None if label is None else column_values(rows.column(label))[kept]
     ids: NDArray[Any] = kept
     if options["id_column"] is not None:
-        ids = _values(rows.column(options["id_column"]))[kept]
+        ids = column_values(rows.column(options["id_column"]))[kept]
         if len(set(ids.tolist())) < len(ids):
             raise DataError(f"{name}: column {options['id_column']!r} repeats values.")
 
@@ -425,14 +448,14 @@ def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) 
     if lengths is not None and len(set(lengths.tolist())) != 1:
         raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
     flat = values.flatten()
-    while _is_list(flat.type):
+    while is_list(flat.type):
         flat = flat.flatten()
     if flat.null_count or len(flat) % rows.count:
         raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
     X = flat.to_numpy(zero_copy_only=False).reshape(rows.count, -1)
     if X.dtype.kind not in "buif":
         raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
-    y = None if label is None else _values(rows.column(label))
+    y = None if label is None else column_values(rows.column(label))
     left = [name for name in rows.schema.names if name not in (column, label)]
     return Dataset(
         X,
@@ -446,7 +469,8 @@ def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) 
     )
 
 
-def _values(column: Any) -> NDArray[Any]:
+def column_values(column: Any) -> NDArray[Any]:
+    """The values of a column of pyarrow's."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
