@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.bounded import check_expansion, check_regular, refuse_expansion, refuse_size
 from cgscore.data.dataset import Dataset, in_memory
-from cgscore.data.sample import MAX_NUMBERS, Sample, count_labels, rows_of_sample, spread
+from cgscore.data.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import LabelError, SourceError
 from cgscore.labels import label_vector
 
@@ -176,7 +176,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | No
 def _is_large(
     header: tuple[tuple[int, ...], bool, np.dtype[Any]] | None,
 ) -> TypeGuard[tuple[tuple[int, ...], bool, np.dtype[Any]]]:
-    return header is not None and math.prod(header[0]) > MAX_NUMBERS
+    return header is not None and is_large(math.prod(header[0]))
 
 
 def _content_start(file: BinaryIO, member: zipfile.ZipInfo) -> int:

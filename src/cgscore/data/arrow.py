@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.arrow_sizes import check_sizes, file_messages
+from cgscore.data.arrow_texts import check_label_lengths, check_parquet_texts, plain_texts
 from cgscore.data.bounded import (
     check_columns,
     check_link,
@@ -92,6 +93,7 @@ def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
         _refuse_claims(path, file.metadata, options)
+        check_parquet_texts(path, file.metadata)
         return from_rows(parquet_rows(path, file), options, lambda: _reopened(path))
 
 
@@ -136,11 +138,14 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
         check_sizes(path, file_messages(source), path.stat().st_size, options)
         table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)
-        return from_table(table, options, str(path))
+        return from_table(table, options, str(path), path.stat().st_size)
 
 
-def from_table(table: Any, options: dict[str, Any], name: str = "arrow table") -> Dataset:
-    """A pyarrow table."""
+def from_table(
+    table: Any, options: dict[str, Any], name: str = "arrow table", packed: int | None = None
+) -> Dataset:
+    """A pyarrow table; `packed` are the bytes that it was stored in."""
+    table = plain_texts(table, name, table.nbytes if packed is None else packed)
     rows = Rows(
         name,
         table.schema,
@@ -279,9 +284,12 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
     if len(lists) == 1:
         return _lists(rows, options, lists[0], label)
     numbers = [one for one in names if _is_number(rows.schema.field(one).type)]
-    refuse_size(rows.name, 8 * rows.count * max(len(names), TABLE_COPIES * len(numbers)))
+    size = 8 * rows.count * max(len(names), TABLE_COPIES * len(numbers))
+    refuse_size(rows.name, size, "needs", "while it is read")
     schema = pa.schema([rows.schema.field(name) for name in names])
     whole = pa.Table.from_batches(_within_memory(rows.batches(names), rows.name), schema)
+    if label is not None:
+        check_label_lengths(whole.column(label), f"{rows.name}: column {label!r}")
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
     inside = {**options, "label_column": label, "labels_inside": True}
     return _named(from_frame(frame, inside, rows.name), rows, label)
@@ -450,11 +458,11 @@ def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) 
     flat = values.flatten()
     while is_list(flat.type):
         flat = flat.flatten()
+    if not _is_number(flat.type):
+        raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
     if flat.null_count or len(flat) % rows.count:
         raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
     X = flat.to_numpy(zero_copy_only=False).reshape(rows.count, -1)
-    if X.dtype.kind not in "buif":
-        raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
     y = None if label is None else column_values(rows.column(label))
     left = [name for name in rows.schema.names if name not in (column, label)]
     return Dataset(
@@ -473,6 +481,7 @@ def column_values(column: Any) -> NDArray[Any]:
     """The values of a column of pyarrow's."""
     import pyarrow as pa
 
+    check_label_lengths(column, "the column of labels or names")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return np.asarray(column.to_numpy())

@@ -27,13 +27,14 @@ from cgscore.data.arrow import (
     split_folder,
 )
 from cgscore.data.arrow_sizes import check_sizes, file_messages
+from cgscore.data.arrow_texts import check_label_lengths, check_parquet_texts
 from cgscore.data.bounded import check_columns, check_expansion, check_member, reading
 from cgscore.data.sample import (
     BLOCKS,
-    MAX_NUMBERS,
-    MAX_TABLE_BYTES,
     Sample,
     count_labels,
+    is_large,
+    is_large_table,
     rows_of_sample,
 )
 from cgscore.errors import CGScoreError, LabelError
@@ -57,6 +58,7 @@ def sample_parquet(path: Path, options: dict[str, Any]) -> Sample | None:
         cells = 8 * metadata.num_rows * metadata.num_columns
         size = max(sum(group.total_byte_size for group in groups), cells)
         check_expansion(path, path.stat().st_size, size)
+        check_parquet_texts(path, metadata, check_expansion)
         whole = parquet_rows(path, file)
 
         def head(group: int, count: int, columns: list[str]) -> Any:
@@ -164,6 +166,8 @@ def _sample(
     labels : function
         A column in parts.
     """
+    if any("view" in str(field.type) or "run_end" in str(field.type) for field in whole.schema):
+        return None  # such columns are looked at whole, or refused
     filled = [i for i, length in enumerate(lengths) if length]
     if not filled:
         return None
@@ -173,7 +177,7 @@ def _sample(
         if first is None:
             return None  # reading it whole will say what is wrong
         numbers = int(first.X.size)
-    if size <= MAX_TABLE_BYTES and n * numbers <= MAX_NUMBERS:
+    if not is_large_table(size) and not is_large(n * numbers):
         return None
     rows = min(n, rows_of_sample(numbers, size // n))
     blocks = min(BLOCKS, len(filled), rows)
@@ -216,6 +220,7 @@ def _counted(parts: Iterable[Any], name: str, label: str) -> Counter[Any]:
                     f"{name}: column {label!r} has no label in {part.null_count:,} or more rows. "
                     "Label these rows or leave them out."
                 )
+            check_label_lengths(part, f"{name}: column {label!r}")
             yield column_values(part)
 
     return count_labels(values(), f"{name}: column {label!r}")

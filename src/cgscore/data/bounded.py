@@ -90,12 +90,12 @@ def refuse_expansion(name: object, packed: int, claimed: int) -> None:
     refuse_size(name, claimed)
 
 
-def refuse_size(name: object, size: int) -> None:
+def refuse_size(name: object, size: int, verb: str = "holds", when: str = "once read") -> None:
     """Raise `SourceError` if `size` bytes do not fit in the memory that is available."""
     free = available_memory()
     if size > free:
         raise SourceError(
-            f"{name} holds {show_bytes(size)} once read; {show_bytes(free)} of memory is free. "
+            f"{name} {verb} {show_bytes(size)} {when}; {show_bytes(free)} of memory is free. "
             "Take a part of the rows or columns, or a machine with more memory."
         )
 

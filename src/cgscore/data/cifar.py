@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from cgscore.data.bounded import check_member, first_line, reading
 from cgscore.data.columns import some
 from cgscore.data.dataset import Dataset
-from cgscore.data.sample import MAX_NUMBERS, Sample, count_labels, rows_of_sample, spread
+from cgscore.data.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import SourceError
 
 _TRAIN = {"cifar-10": [f"data_batch_{i}" for i in range(1, 6)], "cifar-100": ["train"]}
@@ -75,7 +75,7 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
     kind = _kind(folder) or "cifar-10"
     paths = [folder / name for name in (_TEST if options["split"] == "test" else _TRAIN)[kind]]
     stored = sum(path.stat().st_size for path in paths if path.is_file())
-    if stored <= MAX_NUMBERS:
+    if not is_large(stored):
         return None
     dataset, labels, positions = _read(folder, options, rows_of_sample(_PIXELS) // len(paths))
     return Sample(dataset, positions, len(labels), count_labels([labels], folder))

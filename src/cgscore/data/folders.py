@@ -18,7 +18,7 @@ import numpy as np
 from cgscore.data.bounded import check_link, check_regular, leads_inside
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
-from cgscore.data.sample import MAX_NUMBERS, Sample, rows_of_sample, spread
+from cgscore.data.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
@@ -39,7 +39,7 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
     except CGScoreError:
         return None  # reading all will say what is wrong, or leave it out
     n, numbers = len(paths), int(first.X.size)
-    if n * numbers <= MAX_NUMBERS:
+    if not is_large(n * numbers):
         return None
     stored = [path.stat().st_size for path in paths[:: max(1, n // 256)]]
     positions = spread(n, rows_of_sample(numbers, sum(stored) // len(stored)))

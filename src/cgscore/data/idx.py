@@ -22,7 +22,7 @@ from cgscore.data.bounded import (
     refuse_size,
 )
 from cgscore.data.dataset import Dataset
-from cgscore.data.sample import MAX_NUMBERS, Sample, count_labels, rows_of_sample, spread
+from cgscore.data.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import DataError, SourceError
 
 SPLITS = {"train": "train", "test": "t10k"}
@@ -90,7 +90,7 @@ def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
         path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
     dtype, shape, start = _header(path)
     width = math.prod(shape[1:])
-    if len(shape) < 2 or math.prod(shape) <= MAX_NUMBERS:
+    if len(shape) < 2 or not is_large(math.prod(shape)):
         return None
     n, rows = shape[0], min(shape[0], rows_of_sample(width))
     size = start + dtype.itemsize * math.prod(shape)

@@ -61,6 +61,16 @@ class Sample:
 Sampler = Callable[..., "Sample | None"]
 
 
+def is_large(numbers: int) -> bool:
+    """Whether arrays or images with so many numbers are sampled."""
+    return numbers > MAX_NUMBERS
+
+
+def is_large_table(size: int) -> bool:
+    """Whether a table of so many bytes, eight or more a cell, is sampled."""
+    return size > MAX_TABLE_BYTES
+
+
 def rows_of_sample(numbers: int, stored: int = 1) -> int:
     """How many rows to take, if each has so many numbers and so many bytes."""
     return max(2, min(MAX_ROWS, SAMPLE_NUMBERS // max(1, numbers), SAMPLE_BYTES // max(1, stored)))
