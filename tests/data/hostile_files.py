@@ -180,14 +180,14 @@ def _feather(folder: Path) -> Path:
     return folder / "t.feather"
 
 
-def _repeated(form: str, kind: str, column: str = "a") -> Callable[[Path], Path]:
-    """A table with a million rows of one text of 1 MB, which is stored once."""
+def _repeated(form: str, kind: str, column: str = "a", n: int = 10**6) -> Callable[[Path], Path]:
+    """A table with a million rows, or `n`, of one text of 1 MB, which is stored once."""
 
     def maker(folder: Path) -> Path:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        n, text = 10**6, "x" * 10**6
+        text = "x" * 10**6
         codes = pa.array(np.zeros(n, np.int8))
         repeated = pa.DictionaryArray.from_arrays(codes, pa.array([text], kind))
         other = pa.array(np.arange(n) % 2)
@@ -366,10 +366,16 @@ CASES: dict[str, Case] = {
         _repeated("parquet", "string", "label"), "column 'label' claims to hold .* expansion"
     ),
     "a label repeated in Feather": Case(
-        _repeated("feather", "string", "label"), "column 'label'.* label of more than 10,000 bytes"
+        _repeated("feather", "string", "label"), "column 'label' claims to hold 1 TB in"
     ),
     "a large label repeated in Feather": Case(
-        _repeated("feather", "large_string", "label"), "label of more than 10,000 bytes"
+        _repeated("feather", "large_string", "label"), "column 'label' claims to hold 1 TB in"
+    ),
+    "a text repeated in Feather": Case(
+        _repeated("feather", "string"), "column 'a' claims to hold 1 TB in"
+    ),
+    "a long label": Case(
+        _repeated("feather", "string", "label", 50), "label of more than 10,000 bytes"
     ),
     "a text viewed 100,000 times": Case(
         _views("string_view"), "t.feather: column 'a' claims to hold 100 GB in"

@@ -17,7 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.arrow_sizes import check_sizes, file_messages
-from cgscore.data.arrow_texts import check_label_lengths, check_parquet_texts, plain_texts
+from cgscore.data.arrow_texts import (
+    check_label_lengths,
+    check_parquet_texts,
+    check_texts,
+    plain_texts,
+)
 from cgscore.data.bounded import (
     check_columns,
     check_link,
@@ -137,15 +142,18 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
         check_sizes(path, file_messages(source), path.stat().st_size, options)
         table = pa.ipc.open_file(source).read_all()
+        check_texts(table, str(path), path.stat().st_size)
         table.validate(full=True)
-        return from_table(table, options, str(path), path.stat().st_size)
+        return from_table(table, options, str(path), checked=True)
 
 
 def from_table(
-    table: Any, options: dict[str, Any], name: str = "arrow table", packed: int | None = None
+    table: Any, options: dict[str, Any], name: str = "arrow table", *, checked: bool = False
 ) -> Dataset:
-    """A pyarrow table; `packed` are the bytes that it was stored in."""
-    table = plain_texts(table, name, table.nbytes if packed is None else packed)
+    """A pyarrow table, whose texts may have been checked."""
+    if not checked:
+        check_texts(table, name, table.nbytes)
+    table = plain_texts(table)
     rows = Rows(
         name,
         table.schema,
@@ -170,17 +178,19 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     folder = split_folder(folder, options["split"])
     names = data_files(folder)
     with reading(folder, "saved dataset"):
-        parts = []
+        parts, packed = [], 0
         for name in names:
             size = check_member(folder / name, folder)
+            packed += size
             with pa.memory_map(str(folder / name)) as source:
                 messages = pa.ipc.MessageReader.open_stream(source)
                 check_sizes(folder / name, messages, size, options)
             with pa.memory_map(str(folder / name)) as source:
                 parts.append(pa.ipc.open_stream(source).read_all())
         table = pa.concat_tables(parts)
+        check_texts(table, str(folder), packed)
         table.validate(full=True)
-        return from_table(table, options, str(folder))
+        return from_table(table, options, str(folder), checked=True)
 
 
 def data_files(folder: Path) -> list[str]:

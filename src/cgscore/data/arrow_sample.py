@@ -27,7 +27,7 @@ from cgscore.data.arrow import (
     split_folder,
 )
 from cgscore.data.arrow_sizes import check_sizes, file_messages
-from cgscore.data.arrow_texts import check_label_lengths, check_parquet_texts
+from cgscore.data.arrow_texts import check_label_lengths, check_parquet_texts, check_texts
 from cgscore.data.bounded import check_columns, check_expansion, check_member, reading
 from cgscore.data.sample import (
     BLOCKS,
@@ -194,12 +194,15 @@ def _sample(
 
 
 def _part(whole: Rows, pieces: list[tuple[int, int]], head: Head) -> Rows:
-    return Rows(
-        whole.name,
-        whole.schema,
-        sum(count for _, count in pieces),
-        lambda columns: (head(i, count, columns) for i, count in pieces),
-    )
+    import pyarrow as pa
+
+    def batches(columns: list[str]) -> Iterator[Any]:
+        for number, count in pieces:
+            batch = head(number, count, columns)
+            check_texts(pa.Table.from_batches([batch]), whole.name, batch.nbytes)
+            yield batch
+
+    return Rows(whole.name, whole.schema, sum(count for _, count in pieces), batches)
 
 
 def _read(

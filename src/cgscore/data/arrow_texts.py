@@ -16,6 +16,7 @@ from cgscore.data.bounded import FREE_OF_CHARGE, refuse_expansion
 from cgscore.errors import LabelError, SourceError
 
 MAX_LABEL = 10_000  # characters of a label
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
 _ROWS = 1 << 16  # looked at together
 
 Check = Callable[[object, int, int], None]
@@ -71,42 +72,48 @@ def _is_text(kind: Any) -> bool:
     return any(getattr(pa.types, f"is_{one}")(kind) for one in kinds)
 
 
-def plain_texts(table: Any, name: str, packed: int) -> Any:
-    """The same table without views of texts, which become texts of their own.
+def check_texts(table: Any, name: str, packed: int) -> None:
+    """Look at the types and lengths of a table of which nothing has been looked at yet.
 
     Raises
     ------
     SourceError
-        The texts are more than `packed` bytes can honestly hold, or a column is of a type that
-        repeats values without end and that is not read.
+        Texts are more than `packed` bytes can honestly hold, or a column is of a type that repeats
+        values without end and is not read.
     """
     import pyarrow as pa
 
+    table.validate()  # quick: that buffers are as long as they must be
     size = 0
-    for number, field in enumerate(table.schema):
-        if any(mark in str(field.type) for mark in ("run_end_encoded", "list_view")):
+    for column, field in zip(table.columns, table.schema, strict=True):
+        kind = str(field.type)
+        if kind in _VIEWS:
+            size += sum(_viewed(chunk) for chunk in column.chunks)
+        elif "_view" in kind or "run_end_encoded" in kind:
             raise SourceError(
                 f"{name}: column {field.name!r} is of the type {field.type}, which is not read. "
                 "Save it as plain values."
             )
-        if "_view" not in str(field.type):
+        elif pa.types.is_dictionary(field.type) and _is_text(field.type.value_type):
+            column.validate(full=True)  # or references may lead out of the dictionary
+            size += sum(_referred(chunk) for chunk in column.chunks)
+        else:
             continue
-        texts = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
-        if str(field.type) not in texts:
-            raise SourceError(
-                f"{name}: column {field.name!r} is of the type {field.type}, which is not read. "
-                "Save it as string."
-            )
-        size += sum(_viewed(chunk) for chunk in table.column(number).chunks)
         refuse_expansion(f"{name}: column {field.name!r}", packed, size)
-        plain = table.column(number).cast(texts[str(field.type)])
-        table = table.set_column(number, field.with_type(plain.type), plain)
+
+
+def plain_texts(table: Any) -> Any:
+    """The same table without views of texts, which become texts of their own."""
+    for number, field in enumerate(table.schema):
+        if str(field.type) in _VIEWS:
+            plain = table.column(number).cast(_VIEWS[str(field.type)])
+            table = table.set_column(number, field.with_type(plain.type), plain)
     return table
 
 
 def _viewed(chunk: Any) -> int:
     """Bytes of all texts that an array of views shows: each view starts with its length."""
-    views = np.frombuffer(chunk.buffers()[1], np.int32)[::4]
+    views = np.frombuffer(chunk.buffers()[1], np.uint32)[::4]
     return int(views[chunk.offset : chunk.offset + len(chunk)].sum(dtype=np.int64))
 
 
