@@ -180,6 +180,60 @@ def _feather(folder: Path) -> Path:
     return folder / "t.feather"
 
 
+def _repeated(form: str, kind: str, column: str = "a", n: int = 10**6) -> Callable[[Path], Path]:
+    """A table with a million rows, or `n`, of one text of 1 MB, which is stored once."""
+
+    def maker(folder: Path) -> Path:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        text = "x" * 10**6
+        codes = pa.array(np.zeros(n, np.int8))
+        repeated = pa.DictionaryArray.from_arrays(codes, pa.array([text], kind))
+        other = pa.array(np.arange(n) % 2)
+        names = [column, "label" if column != "label" else "b"]
+        table = pa.table([repeated, other], names)
+        path = folder / f"t.{form}"
+        if form == "feather":
+            with pa.ipc.new_file(str(path), table.schema) as writer:
+                writer.write_table(table)
+        else:
+            table = table.replace_schema_metadata(None)
+            pq.write_table(table, path, store_schema=False, write_statistics=False)
+        return path
+
+    return maker
+
+
+def _views(kind: str) -> Callable[[Path], Path]:
+    """A Feather file with 100,000 views of one text of 1 MB."""
+
+    def maker(folder: Path) -> Path:
+        import pyarrow as pa
+
+        n, size = 10**5, 10**6
+        view = struct.pack("<i4sii", size, b"xxxx", 0, 0)
+        buffers = [None, pa.py_buffer(view * n), pa.py_buffer(b"x" * size)]
+        texts = pa.Array.from_buffers(getattr(pa, kind)(), n, buffers)
+        table = pa.table({"a": texts, "label": np.arange(n) % 2})
+        with pa.ipc.new_file(str(folder / "t.feather"), table.schema) as writer:
+            writer.write_table(table)
+        return folder / "t.feather"
+
+    return maker
+
+
+def _runs(folder: Path) -> Path:
+    import pyarrow as pa
+
+    n = 10**6
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([n], pa.int32()), pa.array(["x" * 10**6]))
+    batch = pa.record_batch([runs, pa.array(np.arange(n) % 2)], ["a", "label"])
+    with pa.ipc.new_file(str(folder / "t.feather"), batch.schema) as writer:
+        writer.write_batch(batch)
+    return folder / "t.feather"
+
+
 def _pngs(folder: Path, count: int = 48) -> Path:
     from PIL import Image
 
@@ -302,6 +356,34 @@ CASES: dict[str, Case] = {
     "4 GB of CSV in 4 MB": Case(_gzip_table, "t.csv.gz claims .* more than a 200-fold expansion"),
     "800 MB of zeros in Parquet": Case(_parquet, "t.parquet claims to hold 808 MB in"),
     "1.3 GB of zeros in Feather": Case(_feather, "t.feather claims to hold .* expansion"),
+    "a text repeated in Parquet": Case(
+        _repeated("parquet", "string"), "t.parquet: column 'a' claims to hold .* expansion"
+    ),
+    "a large text repeated in Parquet": Case(
+        _repeated("parquet", "large_string"), "t.parquet: column 'a' claims to hold .* expansion"
+    ),
+    "a label repeated in Parquet": Case(
+        _repeated("parquet", "string", "label"), "column 'label' claims to hold .* expansion"
+    ),
+    "a label repeated in Feather": Case(
+        _repeated("feather", "string", "label"), "column 'label' claims to hold 1 TB in"
+    ),
+    "a large label repeated in Feather": Case(
+        _repeated("feather", "large_string", "label"), "column 'label' claims to hold 1 TB in"
+    ),
+    "a text repeated in Feather": Case(
+        _repeated("feather", "string"), "column 'a' claims to hold 1 TB in"
+    ),
+    "a long label": Case(
+        _repeated("feather", "string", "label", 50), "label of more than 10,000 bytes"
+    ),
+    "a text viewed 100,000 times": Case(
+        _views("string_view"), "t.feather: column 'a' claims to hold 100 GB in"
+    ),
+    "bytes viewed 100,000 times": Case(
+        _views("binary_view"), "t.feather: column 'a' claims to hold 100 GB in"
+    ),
+    "a text in one run": Case(_runs, "column 'a' is of the type run_end_encoded"),
     "48 PNGs of 49 megapixels": Case(_pngs, "48 images like .*png claims to hold 2.35 GB"),
     "PNGs of 49 megapixels, resized": Case(lambda d: _pngs(d, 4), "", lambda d: {"resize": 8}),
     "a photograph of 50 megapixels": Case(_photograph, "", lambda d: {"resize": 64}),

@@ -977,8 +977,9 @@ def info(
     as_json: JsonOption = False,
 ) -> None:
     """Say what the data are and what scoring them would cost here."""
-    import cgscore
     from cgscore.data.inspection import inspect
+    from cgscore.data.readers.registry import overview
+    from cgscore.data.readers.sample import Sample
     from cgscore.execution.machine import available_memory, cores, parse_bytes, product_rate
     from cgscore.methods import Options
     from cgscore.methods.auto import costs
@@ -990,14 +991,17 @@ def info(
     document: dict[str, Any] = {}
     console = output_console()
     if source is not None:
-        dataset = cgscore.read(source, **how)
-        n, p = dataset.shape
-        found = inspect(dataset)
+        seen = overview(source, **how)
+        found = inspect(seen)
+        dataset = seen.dataset if isinstance(seen, Sample) else seen
+        n, p = found.n, dataset.shape[1]
         document |= {
             "source": dataset.source,
             "n": n,
             "p": p,
-            "fingerprint": dataset.fingerprint,
+            # that of a sample would be taken for that of the data
+            "fingerprint": dataset.fingerprint if found.sampled is None else None,
+            "sampled_rows": found.sampled,
             "preprocessing": dataset.preprocessing,
             "classes": len(found.classes),
             "class_counts": found.classes,

@@ -184,11 +184,15 @@ def print_suspects(
     console.print(drawn)
 
 
-def print_source(console: Console, dataset: Dataset, task: str) -> None:
+def print_source(
+    console: Console, dataset: Dataset, task: str, found: Inspection | None = None
+) -> None:
     """What the data are."""
     import numpy as np
 
     n, p = dataset.shape
+    sampled = found is not None and found.sampled is not None
+    n = found.n if found is not None else n
     what = f"examples with {p:,} numbers each"
     if dataset.image:
         height, width, *depth = dataset.X.shape[1:]
@@ -198,7 +202,12 @@ def print_source(console: Console, dataset: Dataset, task: str) -> None:
     elif dataset.drawable:
         what = f"images, {p:,} numbers each,"
     text = f"{one_line(dataset.source)}   {n:,} {what}"
-    if task == "classification" and dataset.y is not None:
+    if sampled and found is not None and found.classes:
+        label = min(found.classes, key=found.classes.__getitem__)
+        name = (dataset.class_names or {}).get(label, label)
+        text += f" in {len(found.classes):,} classes (smallest: {shown(name)}, "
+        text += f"{found.classes[label]:,})"
+    elif task == "classification" and dataset.y is not None and not sampled:
         labels, counts = np.unique(dataset.y, return_counts=True)
         least = int(np.argmin(counts))
         name = (dataset.class_names or {}).get(labels.tolist()[least], labels[least])
@@ -212,7 +221,7 @@ def print_source(console: Console, dataset: Dataset, task: str) -> None:
 
 def print_inspection(console: Console, dataset: Dataset, found: Inspection) -> None:
     """What the data are, class by class, and what looks like a mistake."""
-    print_source(console, dataset, "classification")
+    print_source(console, dataset, "classification", found)
     if found.classes:
         names = dataset.class_names or {}
         ordered = sorted(found.classes.items(), key=lambda one: -one[1])
@@ -223,6 +232,7 @@ def print_inspection(console: Console, dataset: Dataset, found: Inspection) -> N
         console.print(
             f"repeats   {found.copies:,} rows are identical to earlier ones, "
             f"{found.conflicts:,} of them with another label"
+            + ("" if found.sampled is None else f" (of the {found.sampled:,} in the sample)")
         )
     for suspicion in found.suspicions:
         console.print(f"check     {one_line(suspicion)}", soft_wrap=True)

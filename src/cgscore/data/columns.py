@@ -54,7 +54,7 @@ def encode(
     if not preprocess:
         return _plain(frame, source), "none", ()
     frame = frame.reset_index(drop=True)
-    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]  # names may repeat
+    columns = [column for _, column in frame.items()]  # names may repeat
     kinds = [_kind(column, source) for column in columns]
     of = {
         kind: [column for column, one in zip(columns, kinds, strict=True) if one == kind]
@@ -73,9 +73,9 @@ def encode(
         ),
     ]
     names = [column.name for kind in of.values() for column in kind]
-    parts = [part[:, (part != part[:1]).any(axis=0)] for part in encoded]
+    parts = [_without_constants(part) for part in encoded]
     constant = [name for name, part in zip(names, parts, strict=True) if not part.shape[1]]
-    filled = [c.name for c in (*of["number"], *of["date"]) if c.isna().any()]
+    filled = [c.name for c in (*of["number"], *of["date"]) if _has_gaps(c)]
     notes = {
         f"hashed to {HASHED} columns each, having very many values": [c.name for c in hashed],
         "missing values replaced by the median, and marked": filled,
@@ -90,6 +90,19 @@ def encode(
         f"{said}, constant added",
         tuple(f"{text}: {some(names)}" for text, names in notes.items() if names),
     )
+
+
+def _without_constants(part: Array) -> Array:
+    varies = (part != part[:1]).any(axis=0)
+    return part if varies.all() else part[:, varies]  # no copy where all columns stay
+
+
+def _has_gaps(column: pd.Series[Any]) -> bool:
+    if column.dtype.kind in "bui" and isinstance(column.dtype, np.dtype):
+        return False
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return bool(np.isnan(column.to_numpy()).any())  # pandas' own way is slow for many columns
+    return bool(column.isna().any())
 
 
 def _varying(columns: list[pd.Series[Any]], constant: list[Any]) -> int:
@@ -156,9 +169,8 @@ def _numbers(columns: list[pd.Series[Any]], source: str) -> list[Array]:
     if not columns:
         return []
     values = np.column_stack([_floats(column) for column in columns])
-    infinite = np.isinf(values)
-    for i in np.flatnonzero(infinite.any(axis=0)):
-        refuse_cells(infinite[:, i : i + 1], columns[i].to_frame(), source)
+    for i in np.flatnonzero(np.isinf(values).any(axis=0)):
+        refuse_cells(np.isinf(values[:, i : i + 1]), columns[i].to_frame(), source)
     missing = np.isnan(values)
     filled = _filled(values)
     gaps = set(np.flatnonzero(missing.any(axis=0)).tolist())
@@ -178,12 +190,15 @@ def _floats(column: pd.Series[Any]) -> Array:
 
 
 def _filled(values: Array) -> Array:
-    """Columns with the median for what is missing, standardised."""
+    """Columns with the median for what is missing, standardised; `values` are overwritten."""
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import StandardScaler
 
-    whole = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(values)
-    scaled: Array = StandardScaler().fit_transform(whole)
+    gaps = np.isnan(values).any(axis=0)
+    if gaps.any():  # medians are costly: only of columns that need one
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        values[:, gaps] = imputer.fit_transform(values[:, gaps])
+    scaled: Array = StandardScaler(copy=False).fit_transform(values)
     return scaled
 
 

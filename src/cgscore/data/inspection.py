@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
+from cgscore.data.readers.sample import MAX_NUMBERS, Sample
 from cgscore.duplicates import find_groups
-from cgscore.errors import CGScoreError
+from cgscore.errors import CGScoreError, DataError
 from cgscore.kernel import unit_rows
 from cgscore.labels import as_labels
 
@@ -30,6 +32,10 @@ class Inspection:
         Rows identical to an earlier one; those of them with another label.
     suspicions : tuple of str
         What looks like a mistake.
+    n : int
+        Examples of the source.
+    sampled : int or None
+        Examples that were looked at, if not all; classes are those of all.
     """
 
     classes: dict[Any, int]
@@ -37,23 +43,27 @@ class Inspection:
     copies: int
     conflicts: int
     suspicions: tuple[str, ...]
+    n: int
+    sampled: int | None = None
 
 
-def inspect(dataset: Dataset) -> Inspection:
+def inspect(source: Dataset | Sample) -> Inspection:
     """Classes, sizes, repeated rows and suspicious things; a few passes over the data."""
+    part = source if isinstance(source, Sample) else None
+    dataset = source.dataset if isinstance(source, Sample) else source
     suspicions: list[str] = []
     classes: dict[Any, int] = {}
-    if dataset.y is not None:
-        try:
-            labels = as_labels(dataset.y, len(dataset))
-            classes = dict(zip(labels.classes.tolist(), labels.counts().tolist(), strict=True))
-        except CGScoreError as error:
-            suspicions.append(str(error))
+    try:
+        classes = _classes(dataset) if part is None else _counted(part)
+    except CGScoreError as error:
+        suspicions.append(str(error))
     alone = [str(name) for name, count in classes.items() if count == 1]
     if alone:
         suspicions.append(f"classes with one example only: {_some(alone)}")
     copies = conflicts = 0
     try:
+        if part is not None and dataset.X.size > MAX_NUMBERS:
+            raise DataError(f"rows of {dataset.shape[1]:,} numbers are too long to be compared")
         first = find_groups(unit_rows(dataset.X)).first
         repeated = np.flatnonzero(first != np.arange(len(first)))
         copies = len(repeated)
@@ -62,22 +72,47 @@ def inspect(dataset: Dataset) -> Inspection:
     except CGScoreError as error:  # rows that cannot be scored
         suspicions.append(str(error))
     if not dataset.image:
-        suspicions += _columns(dataset)
+        suspicions += _columns(dataset, None if part is None else part.positions)
     height, width = dataset.X.shape[1:3] if dataset.image else (0, 0)
     return Inspection(
-        classes, (width, height) if dataset.image else None, copies, conflicts, tuple(suspicions)
+        classes,
+        (width, height) if dataset.image else None,
+        copies,
+        conflicts,
+        tuple(suspicions),
+        len(dataset) if part is None else part.n,
+        None if part is None else len(dataset),
     )
 
 
-def _columns(dataset: Dataset) -> list[str]:
+def _classes(dataset: Dataset) -> dict[Any, int]:
+    if dataset.y is None:
+        return {}
+    labels = as_labels(dataset.y, len(dataset))
+    return dict(zip(labels.classes.tolist(), labels.counts().tolist(), strict=True))
+
+
+def _counted(part: Sample) -> dict[Any, int]:
+    """Classes of all rows, of which only the counts are known."""
+    if part.counts is None:
+        return {}
+    labels = as_labels(list(part.counts), len(part.counts))
+    counts = np.zeros(len(labels.classes), dtype=np.int64)
+    np.add.at(counts, labels.codes, list(part.counts.values()))
+    return dict(zip(labels.classes.tolist(), counts.tolist(), strict=True))
+
+
+def _columns(dataset: Dataset, positions: NDArray[np.intp] | None) -> list[str]:
     """Columns that say nothing, and columns that only count."""
     X = dataset.X.reshape(len(dataset), -1)
+    next_row = slice(None) if positions is None else np.flatnonzero(np.diff(positions) == 1)
     constant: list[int] = []
     counting: list[int] = []
     for start in range(0, X.shape[1], _COLUMNS):
         part = X[:, start : start + _COLUMNS].astype(np.float64)
         steps = np.diff(part, axis=0)
         constant += (start + np.flatnonzero((steps == 0).all(axis=0))).tolist()
+        steps = steps[next_row]
         # standardised or not, row numbers grow by the same amount from row to row
         even = np.abs(steps - steps[:1]) <= 1e-9 * np.abs(steps[:1])
         counting += (start + np.flatnonzero((even & (steps != 0)).all(axis=0))).tolist()
@@ -86,7 +121,7 @@ def _columns(dataset: Dataset) -> list[str]:
     found = []
     if constant:
         found.append(f"{len(constant):,} columns are constant: {_some(constant)}")
-    if counting and len(dataset) > 2:
+    if counting and len(steps) > 1:
         found.append(
             f"columns that only count the rows are inputs: {_some(counting)}; "
             "name the rows by such a column (--id-column) or remove it"

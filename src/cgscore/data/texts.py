@@ -22,6 +22,7 @@ WORDS = 6  # of a text, on average
 FEWEST = 2  # where nothing else can be meant
 FILLED = 0.9  # share of the rows that have one
 TEXT_COLUMN = "text"
+_NUMBERS = "buifcmM"  # kinds of types: numbers and dates
 _SAMPLE = 2000  # values looked at
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+?(?![^\W\d_])")
 
@@ -41,7 +42,11 @@ def text_columns(frame: pd.DataFrame, named: str | None, source: str) -> list[An
     if frame.columns.has_duplicates:
         return []
     alone = frame.shape[1] == 1
-    return [name for name in frame if _is_text(frame[name], alone or name == TEXT_COLUMN)]
+    return [
+        name
+        for name, dtype in frame.dtypes.items()  # most columns of a wide table are numbers
+        if dtype.kind not in _NUMBERS and _is_text(frame[name], alone or name == TEXT_COLUMN)
+    ]
 
 
 def joined(frame: pd.DataFrame, names: list[Any]) -> tuple[str, ...]:
@@ -60,7 +65,7 @@ def _strings(column: pd.Series[Any]) -> bool:
 
 
 def _is_text(column: pd.Series[Any], likely: bool) -> bool:
-    if column.dtype.kind in "buifcmM" or not _strings(column):
+    if not _strings(column):
         return False
     seen = column.dropna()
     if len(seen) < FILLED * len(column) or seen.nunique() <= UNIQUE * len(seen):

@@ -8,17 +8,27 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset, in_memory
-from cgscore.data.readers.bounded import check_regular, refuse_expansion, refuse_size
+from cgscore.data.readers.bounded import (
+    check_expansion,
+    check_regular,
+    refuse_expansion,
+    refuse_size,
+)
+from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import LabelError, SourceError
+from cgscore.labels import label_vector
+
+Check = Callable[[object, int, int], None]
 
 #: What numpy and zipfile raise on files that are not what they seem.
 _BROKEN = (
@@ -96,6 +106,100 @@ def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
     return in_memory(loaded, None)
 
 
+def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
+    """Some rows of a large archive: spread if it is not compressed, else the first ones."""
+    with path.open("rb") as file, _broken(path):
+        if file.read(2) != b"PK":
+            return None
+        _refuse_claims(path, file, check_expansion)
+        with zipfile.ZipFile(file) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            key = next((name for name in _INPUTS if name in names), None)
+            labels = next((name for name in _LABELS if name in names), None)
+            if key is None or (labels is None and options["labels"] is None):
+                return None
+            member = archive.getinfo(f"{key}.npy")
+            with archive.open(member) as part:
+                header = _header(part)
+                if not _is_large(header):
+                    return None
+                shape, columns_first, dtype = header
+                rows = rows_of_sample(math.prod(shape[1:]))
+                if member.compress_type == zipfile.ZIP_STORED:
+                    start = _content_start(file, member) + part.tell()
+                    X, positions = _mapped(path, header, start, rows)
+                elif columns_first:
+                    return None  # the first rows are everywhere
+                else:
+                    rows = min(rows, shape[0])
+                    content = part.read(dtype.itemsize * rows * math.prod(shape[1:]))
+                    X = np.frombuffer(content, dtype).reshape(rows, *shape[1:])
+                    positions = np.arange(rows)
+    y = None
+    if options["labels"] is None:
+        with _opened(path, check_expansion) as loaded:
+            y = label_vector(_array(path, loaded, str(labels)))
+        if len(y) != shape[0]:
+            raise LabelError(f"{path}: {len(y):,} labels for {shape[0]:,} examples.")
+    return _sample(X, y, positions, shape[0], path)
+
+
+def sample_npy(path: Path, options: dict[str, Any]) -> Sample | None:
+    """Some rows of a large array."""
+    with path.open("rb") as file, _broken(path):
+        if file.read(2) == b"PK" or options["labels"] is None:
+            return None
+        _refuse_claims(path, file, check_expansion)
+        header = _header(file)
+        if not _is_large(header):
+            return None
+        rows = rows_of_sample(math.prod(header[0][1:]))
+        X, positions = _mapped(path, header, file.tell(), rows)
+    return _sample(X, None, positions, header[0][0], path)
+
+
+def _sample(
+    X: NDArray[Any], y: NDArray[Any] | None, positions: NDArray[np.intp], n: int, path: Path
+) -> Sample:
+    dataset = in_memory(X, None if y is None else y[positions])
+    counts = None if y is None else count_labels([y], path)
+    return Sample(replace(dataset, ids=positions), positions, n, counts)
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | None:
+    """Shape, whether columns come first, and type of an array; None for what numpy will refuse."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        return None
+    one = version == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+    shape, columns_first, dtype = read(file)
+    plain = len(shape) > 1 and dtype.kind in "buif"
+    return (shape, columns_first, dtype) if plain else None
+
+
+def _is_large(
+    header: tuple[tuple[int, ...], bool, np.dtype[Any]] | None,
+) -> TypeGuard[tuple[tuple[int, ...], bool, np.dtype[Any]]]:
+    return header is not None and is_large(math.prod(header[0]))
+
+
+def _content_start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
+    """Where the content of a member that is not compressed starts."""
+    file.seek(member.header_offset)
+    name, extra = struct.unpack("<26xHH", file.read(30))
+    return int(member.header_offset + 30 + name + extra)
+
+
+def _mapped(
+    path: Path, header: tuple[tuple[int, ...], bool, np.dtype[Any]], start: int, rows: int
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    shape, columns_first, dtype = header
+    X = np.memmap(path, dtype, "r", start, shape, "F" if columns_first else "C")
+    positions = spread(shape[0], rows)
+    return np.array(X[positions]), positions
+
+
 def read_labels(path: str | Path) -> NDArray[Any]:
     """Labels from a ``.npy`` file, or from a text file with one label a line."""
     path = Path(path)
@@ -147,19 +251,27 @@ def _label_lines(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, check: Check = refuse_expansion) -> Iterator[Any]:
     """What numpy makes of a file, while the file is open."""
     with path.open("rb") as file:
-        try:
-            _refuse_claims(path, file)
+        with _broken(path):
+            _refuse_claims(path, file, check)
             loaded = np.load(file, allow_pickle=False)
-        except _BROKEN as error:
-            raise SourceError(_unreadable(path, error)) from error
         yield loaded
 
 
-def _refuse_claims(path: Path, file: BinaryIO) -> None:
+@contextmanager
+def _broken(path: Path) -> Iterator[None]:
+    """A context in which what numpy and zipfile raise is the file's fault."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise SourceError(_unreadable(path, error)) from error
+
+
+def _refuse_claims(path: Path, file: BinaryIO, check: Check) -> None:
     """Refuse headers that promise more than the file holds, before numpy allocates for them."""
+    file.seek(0)
     magic = file.read(6)
     file.seek(0)
     if magic == b"\x93NUMPY":
@@ -168,7 +280,7 @@ def _refuse_claims(path: Path, file: BinaryIO) -> None:
         whole = path.stat().st_size  # what a member says of its compressed size may be a lie
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
-                refuse_expansion(path, min(member.compress_size, whole), member.file_size)
+                check(path, min(member.compress_size, whole), member.file_size)
                 if member.filename.endswith(".npy"):
                     with archive.open(member) as part:
                         _refuse_header(

@@ -19,6 +19,12 @@ from numpy.typing import NDArray
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import Encoded, decode_all, parse_size, picture, told
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
+from cgscore.data.readers.arrow_texts import (
+    check_label_lengths,
+    check_parquet_texts,
+    check_texts,
+    plain_texts,
+)
 from cgscore.data.readers.bounded import (
     check_columns,
     check_link,
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
 _BATCH = 512  # rows taken from a file at a time
 _BUFFER = 1 << 20  # bytes of a column that are read ahead
 _BATCH_BYTES = 1 << 26  # of a column that are taken at a time, if its rows are alike
+TABLE_COPIES = 4  # of the numbers of a table that exist at once while it is encoded
 MAX_DESCRIPTION = 50_000_000  # bytes of the JSON that describes a saved dataset
 
 
@@ -70,6 +77,13 @@ class Rows:
             return {}
         return found if isinstance(found, dict) else {}
 
+    def leaves(self, columns: list[str]) -> list[str]:
+        """What a Parquet file is asked for: of images the bytes, of others all."""
+        return [
+            f"{name}.bytes" if _has_bytes(self.schema.field(name).type) else name
+            for name in columns
+        ]
+
     def column(self, name: str) -> Any:
         """One whole column."""
         import pyarrow as pa
@@ -84,22 +98,22 @@ def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
         _refuse_claims(path, file.metadata, options)
-        return from_rows(_parquet_rows(path, file), options, lambda: _reopened(path))
+        check_parquet_texts(path, file.metadata)
+        return from_rows(parquet_rows(path, file), options, lambda: _reopened(path))
 
 
-def _parquet_rows(path: Path, file: Any) -> Rows:
-    schema = file.schema_arrow  # built anew whenever it is asked for
+def parquet_rows(path: Path, file: Any) -> Rows:
+    """All rows of a Parquet file that is open."""
 
     def batches(columns: list[str]) -> Iterator[Any]:
-        parts = [
-            f"{name}.bytes" if _has_bytes(schema.field(name).type) else name for name in columns
-        ]
+        parts = rows.leaves(columns)
         # group by group, or all of them would stay in memory until the last is read
         for group in range(file.num_row_groups):
-            rows = _batch_rows(file.metadata.row_group(group)) if len(columns) == 1 else _BATCH
-            yield from file.iter_batches(rows, [group], parts, use_threads=False)
+            count = _batch_rows(file.metadata.row_group(group)) if len(columns) == 1 else _BATCH
+            yield from file.iter_batches(count, [group], parts, use_threads=False)
 
-    return Rows(str(path), schema, file.metadata.num_rows, batches)
+    rows = Rows(str(path), file.schema_arrow, file.metadata.num_rows, batches)
+    return rows
 
 
 def _batch_rows(group: Any) -> int:
@@ -118,7 +132,7 @@ def _refuse_claims(path: Path, metadata: Any, options: dict[str, Any]) -> None:
 def _reopened(path: Path) -> Rows:
     import pyarrow.parquet as pq
 
-    return _parquet_rows(path, pq.ParquetFile(path, buffer_size=_BUFFER))
+    return parquet_rows(path, pq.ParquetFile(path, buffer_size=_BUFFER))
 
 
 def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
@@ -128,12 +142,18 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
         check_sizes(path, file_messages(source), path.stat().st_size, options)
         table = pa.ipc.open_file(source).read_all()
+        check_texts(table, str(path), path.stat().st_size)
         table.validate(full=True)
-        return from_table(table, options, str(path))
+        return from_table(table, options, str(path), checked=True)
 
 
-def from_table(table: Any, options: dict[str, Any], name: str = "arrow table") -> Dataset:
-    """A pyarrow table."""
+def from_table(
+    table: Any, options: dict[str, Any], name: str = "arrow table", *, checked: bool = False
+) -> Dataset:
+    """A pyarrow table, whose texts may have been checked."""
+    if not checked:
+        check_texts(table, name, table.nbytes)
+    table = plain_texts(table)
     rows = Rows(
         name,
         table.schema,
@@ -156,6 +176,25 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     import pyarrow as pa
 
     folder = split_folder(folder, options["split"])
+    names = data_files(folder)
+    with reading(folder, "saved dataset"):
+        parts, packed = [], 0
+        for name in names:
+            size = check_member(folder / name, folder)
+            packed += size
+            with pa.memory_map(str(folder / name)) as source:
+                messages = pa.ipc.MessageReader.open_stream(source)
+                check_sizes(folder / name, messages, size, options)
+            with pa.memory_map(str(folder / name)) as source:
+                parts.append(pa.ipc.open_stream(source).read_all())
+        table = pa.concat_tables(parts)
+        check_texts(table, str(folder), packed)
+        table.validate(full=True)
+        return from_table(table, options, str(folder), checked=True)
+
+
+def data_files(folder: Path) -> list[str]:
+    """The data files of a saved dataset, which are beside its description."""
     files = _json(folder / "state.json").get("_data_files")
     names: list[Any] = [
         one.get("filename") if isinstance(one, dict) else None
@@ -163,18 +202,7 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
     ]
     if not names or not all(_is_name(name) for name in names):
         raise SourceError(f"{folder / 'state.json'} does not name the data files beside it.")
-    with reading(folder, "saved dataset"):
-        parts = []
-        for name in names:
-            size = check_member(folder / name, folder)
-            with pa.memory_map(str(folder / name)) as source:
-                messages = pa.ipc.MessageReader.open_stream(source)
-                check_sizes(folder / name, messages, size, options)
-            with pa.memory_map(str(folder / name)) as source:
-                parts.append(pa.ipc.open_stream(source).read_all())
-        table = pa.concat_tables(parts)
-        table.validate(full=True)
-        return from_table(table, options, str(folder))
+    return names
 
 
 def split_folder(folder: Path, split: str | None) -> Path:
@@ -256,19 +284,22 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
     names = list(rows.schema.names)
     if len(set(names)) < len(names):
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
-    label = _label_column(rows, options)
-    image = _image_column(rows, options)
+    label = label_column(rows, options)
+    image = image_column(rows, options)
     if options.get("text_column") is not None or options.get("texts"):
-        names = [f.name for f in rows.schema if not (_is_list(f.type) or f.name == image)]
+        names = [f.name for f in rows.schema if not (is_list(f.type) or f.name == image)]
     elif image is not None:
         return _images(rows, options, image, label, reopen)
-    lists = [name for name in names if _is_list(rows.schema.field(name).type) and name != label]
+    lists = [name for name in names if is_list(rows.schema.field(name).type) and name != label]
     if len(lists) == 1:
         return _lists(rows, options, lists[0], label)
-    size = 8 * rows.count * len(names)
-    refuse_size(rows.name, size)
+    numbers = [one for one in names if _is_number(rows.schema.field(one).type)]
+    size = 8 * rows.count * max(len(names), TABLE_COPIES * len(numbers))
+    refuse_size(rows.name, size, "needs", "while it is read")
     schema = pa.schema([rows.schema.field(name) for name in names])
     whole = pa.Table.from_batches(_within_memory(rows.batches(names), rows.name), schema)
+    if label is not None:
+        check_label_lengths(whole.column(label), f"{rows.name}: column {label!r}")
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
     inside = {**options, "label_column": label, "labels_inside": True}
     return _named(from_frame(frame, inside, rows.name), rows, label)
@@ -296,7 +327,8 @@ def _class_names(rows: Rows, label: str | None) -> dict[Any, str] | None:
     return dict(enumerate(map(str, names))) if isinstance(names, list) else None
 
 
-def _label_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def label_column(rows: Rows, options: dict[str, Any]) -> str | None:
+    """The column with the labels; None if they come from elsewhere."""
     names = list(rows.schema.names)
     wanted = options["label_column"]
     if wanted is not None:
@@ -319,10 +351,18 @@ def _label_column(rows: Rows, options: dict[str, Any]) -> str | None:
     )
 
 
-def _is_list(kind: Any) -> bool:
+def is_list(kind: Any) -> bool:
+    """Whether a type is one of lists."""
     import pyarrow as pa
 
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(one(kind) for one in kinds)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     return any(one(kind) for one in kinds)
 
 
@@ -341,7 +381,8 @@ def _is_binary(kind: Any) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _image_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def image_column(rows: Rows, options: dict[str, Any]) -> str | None:
+    """The column with encoded images, if there is one."""
     wanted = options["image_column"]
     names = list(rows.schema.names)
     if wanted is not None:
@@ -379,10 +420,10 @@ def _images(
         most=options.get("most"),
     )
     kept = decoded.kept
-    y = None if label is None else _values(rows.column(label))[kept]
+    y = None if label is None else column_values(rows.column(label))[kept]
     ids: NDArray[Any] = kept
     if options["id_column"] is not None:
-        ids = _values(rows.column(options["id_column"]))[kept]
+        ids = column_values(rows.column(options["id_column"]))[kept]
         if len(set(ids.tolist())) < len(ids):
             raise DataError(f"{name}: column {options['id_column']!r} repeats values.")
 
@@ -425,14 +466,14 @@ def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) 
     if lengths is not None and len(set(lengths.tolist())) != 1:
         raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
     flat = values.flatten()
-    while _is_list(flat.type):
+    while is_list(flat.type):
         flat = flat.flatten()
+    if not _is_number(flat.type):
+        raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
     if flat.null_count or len(flat) % rows.count:
         raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
     X = flat.to_numpy(zero_copy_only=False).reshape(rows.count, -1)
-    if X.dtype.kind not in "buif":
-        raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
-    y = None if label is None else _values(rows.column(label))
+    y = None if label is None else column_values(rows.column(label))
     left = [name for name in rows.schema.names if name not in (column, label)]
     return Dataset(
         X,
@@ -446,9 +487,11 @@ def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) 
     )
 
 
-def _values(column: Any) -> NDArray[Any]:
+def column_values(column: Any) -> NDArray[Any]:
+    """The values of a column of pyarrow's."""
     import pyarrow as pa
 
+    check_label_lengths(column, "the column of labels or names")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return np.asarray(column.to_numpy())

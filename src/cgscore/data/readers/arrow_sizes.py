@@ -9,8 +9,8 @@ pyarrow does not show these descriptions; they are FlatBuffers of a fixed schema
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,23 @@ _BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
 _NODE = np.dtype([("length", "<i8"), ("nulls", "<i8")])
 
 
+class Sizes(NamedTuple):
+    """Rows of each record batch, and the bytes of all once unpacked."""
+
+    rows: list[int]
+    size: int
+
+
 def check_sizes(
-    path: object, messages: Iterable[Any], packed: int, options: dict[str, Any]
-) -> None:
-    """Raise `SourceError` if record batches hold more than their file or the memory can."""
+    path: object,
+    messages: Iterable[Any],
+    packed: int,
+    options: dict[str, Any],
+    check: Callable[[object, int, int], None] = refuse_expansion,
+) -> Sizes:
+    """How much record batches hold; `check` refuses more than their file or the memory can."""
     size = cells = 0
+    rows: list[int] = []
     for message in messages:
         if message.type not in ("record batch", "dictionary"):
             continue
@@ -40,10 +52,14 @@ def check_sizes(
             raise ValueError("a message of an unknown type")
         columns = len(batch.vector(1, _NODE))
         check_columns(path, columns, options.get("max_columns"))
-        cells += 8 * batch.number(0, "<q") * max(1, columns)
+        length = batch.number(0, "<q")
+        if kind == _BATCH:
+            rows.append(length)
+        cells += 8 * length * max(1, columns)
         buffers = batch.vector(2, _BUFFER)
         size += sum(_unpacked(body, one) for one in buffers) if batch.has(3) else body.size
-        refuse_expansion(path, packed, max(size, cells))
+        check(path, packed, max(size, cells))
+    return Sizes(rows, max(size, cells))
 
 
 def _unpacked(body: Any, buffer: Any) -> int:

@@ -74,7 +74,7 @@ def check_columns(name: object, count: int, most: int | None) -> None:
         )
 
 
-def refuse_expansion(name: object, packed: int, claimed: int) -> None:
+def check_expansion(name: object, packed: int, claimed: int) -> None:
     """Raise `SourceError` if `packed` bytes cannot honestly hold `claimed` ones."""
     if claimed > max(FREE_OF_CHARGE, EXPANSION * packed):
         raise SourceError(
@@ -82,15 +82,21 @@ def refuse_expansion(name: object, packed: int, claimed: int) -> None:
             f"{EXPANSION}-fold expansion of data this large. The file is damaged or hostile; if it "
             "is neither, save it uncompressed."
         )
+
+
+def refuse_expansion(name: object, packed: int, claimed: int) -> None:
+    """Raise `SourceError` if bytes claim to unpack to more than they, or the memory, can hold."""
+    check_expansion(name, packed, claimed)
     refuse_size(name, claimed)
 
 
-def refuse_size(name: object, size: int) -> None:
+def refuse_size(name: object, size: int, verb: str = "holds", when: str = "once read") -> None:
     """Raise `SourceError` if `size` bytes do not fit in the memory that is available."""
     free = available_memory()
     if size > free:
         raise SourceError(
-            f"{name} holds {show_bytes(size)} once read; {show_bytes(free)} of memory is free."
+            f"{name} {verb} {show_bytes(size)} {when}; {show_bytes(free)} of memory is free. "
+            "Take a part of the rows or columns, or a machine with more memory."
         )
 
 

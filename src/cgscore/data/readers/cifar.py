@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from cgscore.data.columns import some
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_member, first_line, reading
+from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import SourceError
 
 _TRAIN = {"cifar-10": [f"data_batch_{i}" for i in range(1, 6)], "cifar-100": ["train"]}
@@ -66,6 +67,24 @@ def _kind(folder: Path) -> str | None:
 
 def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     """The batches of one split as images; CIFAR-100 with its fine labels unless told otherwise."""
+    return _read(folder, options, None)[0]
+
+
+def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+    """Some images of each batch of one split; None if they are few."""
+    kind = _kind(folder) or "cifar-10"
+    paths = [folder / name for name in (_TEST if options["split"] == "test" else _TRAIN)[kind]]
+    stored = sum(path.stat().st_size for path in paths if path.is_file())
+    if not is_large(stored):
+        return None
+    dataset, labels, positions = _read(folder, options, rows_of_sample(_PIXELS) // len(paths))
+    return Sample(dataset, positions, len(labels), count_labels([labels], folder))
+
+
+def _read(
+    folder: Path, options: dict[str, Any], rows: int | None
+) -> tuple[Dataset, NDArray[Any], NDArray[np.intp]]:
+    """The images, or so many of each batch; all labels; and where the images are among all."""
     kind = _kind(folder) or "cifar-10"
     split = options["split"] or "train"
     if split not in ("train", "test"):
@@ -74,6 +93,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     images: list[NDArray[np.uint8]] = []
     labels: list[int] = []
     ids: list[Any] = []
+    positions: list[NDArray[np.intp]] = []
     for name in (_TRAIN if split == "train" else _TEST)[kind]:
         path = folder / name
         if not path.exists():
@@ -88,7 +108,9 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
             raise SourceError(f"{path} has no labels {key!r}. It holds {known}.")
         if len(values) != len(pixels):
             raise SourceError(f"{path} has {len(values):,} labels for {len(pixels):,} images.")
-        images.append(pixels)
+        taken = np.arange(len(pixels)) if rows is None else spread(len(pixels), rows)
+        positions.append(len(labels) + taken)
+        images.append(pixels if rows is None else pixels[taken])
         labels += values
         names = batch.get(b"filenames")
         ids += (
@@ -97,13 +119,16 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     X = np.concatenate(images).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     texts = [one.decode(errors="replace") if _is_name(one) else "" for one in ids]
     names = _names(folder, kind)
-    return Dataset(
+    where, y = np.concatenate(positions), np.array(labels)
+    unique = len(set(texts)) == len(y)
+    dataset = Dataset(
         np.ascontiguousarray(X),
-        np.array(labels),
-        np.array(texts, dtype=object) if len(set(texts)) == len(X) else np.arange(len(X)),
+        y[where],
+        np.array(texts, dtype=object)[where] if unique else where,
         class_names=dict(enumerate(names)) if key != "coarse_labels" else None,
         image=True,
     )
+    return dataset, y, where
 
 
 def _names(folder: Path, kind: str) -> list[str]:

@@ -8,6 +8,7 @@ splits, and one is read.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ import numpy as np
 from cgscore.data.dataset import Dataset
 from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
 from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
-from cgscore.errors import LabelError, SourceError
+from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
+from cgscore.errors import CGScoreError, LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
 _MOST = 20_000_000  # files looked at before giving up
@@ -26,6 +28,31 @@ MAX_DEPTH = 64  # folders within folders
 
 def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     """The images below a folder, labelled by the folder they are in."""
+    return _decoded(*_listed(folder, options), options)
+
+
+def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+    """Some of the images below a folder; None if they are few."""
+    paths, names, notes = _listed(folder, options)
+    try:
+        first = _decoded(paths[:1], names[:1], notes, options)
+    except CGScoreError:
+        return None  # reading all will say what is wrong, or leave it out
+    n, numbers = len(paths), int(first.X.size)
+    if not is_large(n * numbers):
+        return None
+    stored = [path.stat().st_size for path in paths[:: max(1, n // 256)]]
+    positions = spread(n, rows_of_sample(numbers, sum(stored) // len(stored)))
+    dataset = _decoded([paths[i] for i in positions], [names[i] for i in positions], notes, options)
+    if dataset.skipped:
+        there = set(dataset.ids.tolist())
+        positions = np.array([i for i in positions if names[i] in there], dtype=np.intp)
+    counts = None if options["labels"] is not None else Counter(one.split("/")[0] for one in names)
+    return Sample(dataset, positions, n, counts)
+
+
+def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str], tuple[str, ...]]:
+    """The images below a folder, their names, and what was chosen."""
     root, notes = _split(folder, options["split"])
     paths = _images(root)
     if not paths:
@@ -43,6 +70,12 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
             f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
             "Expected one folder per class, or --labels FILE."
         )
+    return paths, names, notes
+
+
+def _decoded(
+    paths: list[Path], names: list[str], notes: tuple[str, ...], options: dict[str, Any]
+) -> Dataset:
     size = 256
 
     def chunks() -> Any:

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.readers.bounded import check_member, gunzip_exactly, gzip_head, refuse_size
+from cgscore.data.readers.bounded import (
+    check_expansion,
+    check_member,
+    gunzip_exactly,
+    gzip_head,
+    refuse_size,
+)
+from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import DataError, SourceError
 
 SPLITS = {"train": "train", "test": "t10k"}
@@ -35,6 +42,15 @@ def is_idx_folder(folder: Path) -> bool:
 
 def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     """The pair of images and labels of one split of a folder."""
+    return read_images(_images_of(folder, options), options)
+
+
+def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+    """Some of the images of one split of a folder; None if they are few."""
+    return sample_images(_images_of(folder, options), options)
+
+
+def _images_of(folder: Path, options: dict[str, Any]) -> Path:
     split = options["split"] or "train"
     if split not in SPLITS:
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
@@ -46,7 +62,7 @@ def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
     if not found:
         raise SourceError(f"{folder} has no {SPLITS[split]}-images-idx3-ubyte, its {split} split.")
     check_member(found[0], folder)
-    return read_images(found[0], options)
+    return found[0]
 
 
 def read_images(path: Path, options: dict[str, Any]) -> Dataset:
@@ -68,6 +84,38 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     return Dataset(X, y, np.arange(len(X)), image=X.ndim == 3 and X.dtype == np.uint8)
 
 
+def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
+    """Some images of a large file: spread if it is not compressed, else the first ones."""
+    if "labels-idx1" in path.name:
+        path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
+    dtype, shape, start = _header(path)
+    width = math.prod(shape[1:])
+    if len(shape) < 2 or not is_large(math.prod(shape)):
+        return None
+    n, rows = shape[0], min(shape[0], rows_of_sample(width))
+    size = start + dtype.itemsize * math.prod(shape)
+    if path.suffix == ".gz":
+        check_expansion(path, path.stat().st_size, size)
+        content = gzip_head(path, start + dtype.itemsize * rows * width)
+        X, positions = np.frombuffer(content, dtype, offset=start), np.arange(rows)
+        if len(X) < rows * width:
+            raise SourceError(f"{path} holds fewer bytes than the {size:,} its header promises.")
+    else:
+        positions = spread(n, rows)
+        X = np.array(np.memmap(path, dtype, "r", start, shape)[positions])
+    X = X.reshape(len(positions), *shape[1:]).astype(dtype.newbyteorder("="), copy=False)
+    y = None
+    if options["labels"] is None:
+        y = read_idx(_labels_of(path))
+        if y.shape != (n,):
+            raise SourceError(
+                f"{path} holds {n:,} images, but its labels file has the shape {y.shape}."
+            )
+    image = X.ndim == 3 and X.dtype == np.uint8
+    dataset = Dataset(X, None if y is None else y[positions], positions, image=image)
+    return Sample(dataset, positions, n, None if y is None else count_labels([y], path))
+
+
 def _labels_of(path: Path) -> Path:
     name = path.name.replace("images-idx3", "labels-idx1")
     stem = name.removesuffix(".gz")
@@ -81,6 +129,17 @@ def _labels_of(path: Path) -> Path:
 
 def read_idx(path: Path) -> NDArray[Any]:
     """The array in one IDX file."""
+    dtype, shape, start = _header(path)
+    packed = path.suffix == ".gz"
+    size = start + dtype.itemsize * math.prod(shape)
+    refuse_size(path, size)
+    content = gunzip_exactly(path, size) if packed else np.fromfile(path, np.uint8)
+    values = content[start:].view(dtype).reshape(shape)
+    return values.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    """Type and shape of the array in an IDX file, and where its values start."""
     packed = path.suffix == ".gz"
     head = _head(path, packed)
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
@@ -96,10 +155,7 @@ def read_idx(path: Path) -> NDArray[Any]:
     stored = path.stat().st_size
     if not packed and size != stored:
         raise SourceError(f"{path} holds {stored:,} bytes; its header promises {size:,}.")
-    refuse_size(path, size)
-    content = gunzip_exactly(path, size) if packed else np.fromfile(path, np.uint8)
-    values = content[start:].view(dtype).reshape(shape)
-    return values.astype(dtype.newbyteorder("="), copy=False)
+    return dtype, shape, start
 
 
 def _head(path: Path, packed: bool) -> bytes:

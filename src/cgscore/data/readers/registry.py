@@ -15,11 +15,23 @@ from numpy.typing import NDArray
 from cgscore.data import tables
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders.encoding import check_scaling
-from cgscore.data.features import encoded, reading_for, wanted_encoder
-from cgscore.data.readers import arrays, arrow, bundled, cifar, delimited, folders, idx, objects
+from cgscore.data.features import encoded, is_file, reading_for, wanted_encoder
+from cgscore.data.readers import (
+    arrays,
+    arrow,
+    arrow_sample,
+    bundled,
+    cifar,
+    delimited,
+    folders,
+    idx,
+    objects,
+)
 from cgscore.data.readers.bounded import check_regular
+from cgscore.data.readers.sample import Sample, Sampler, count_labels
 from cgscore.errors import DataError, LabelError, OptionError, SourceError
 from cgscore.execution.progress import Listener, reporter
+from cgscore.labels import label_vector
 
 Reader = Callable[[Path, dict[str, Any]], Dataset]
 
@@ -57,6 +69,19 @@ _HEEDS: dict[Reader, tuple[str, ...]] = {
     idx.read_images: (),
     cifar.read_folder: (*_SPLITS, "label_column"),
     folders.read_folder: (*_SPLITS, *_IMAGES),
+}
+
+#: How a part of a large source is read.
+_SAMPLERS: dict[Reader, Sampler] = {
+    arrays.read_npz: arrays.sample_npz,
+    arrays.read_npy: arrays.sample_npy,
+    arrow.read_parquet: arrow_sample.sample_parquet,
+    arrow.read_feather: arrow_sample.sample_feather,
+    arrow.read_saved_dataset: arrow_sample.sample_saved_dataset,
+    idx.read_folder: idx.sample_folder,
+    idx.read_images: idx.sample_images,
+    cifar.read_folder: cifar.sample_folder,
+    folders.read_folder: folders.sample_folder,
 }
 
 _NAMED = (
@@ -152,12 +177,6 @@ def read(
     SourceError
         The source is missing, truncated, or not of the format its name says.
     """
-    if preprocess not in PREPROCESS:
-        raise OptionError(
-            f"preprocess={preprocess!r} is not known. Choose one of: {', '.join(PREPROCESS)}."
-        )
-    if max_columns is not None and max_columns < 1:
-        raise OptionError(f"max_columns must be 1 or larger; got {max_columns!r}.")
     options = {
         "labels": labels,
         "label_column": label_column,
@@ -170,6 +189,45 @@ def read(
         "text_column": text_column,
         "max_columns": max_columns,
     }
+    return _read_as(source, options, encoder, scaling, device, progress)
+
+
+def overview(source: str, *, encoder: str | None = None, scaling: str = "none", **how: Any) -> Any:
+    """A `Dataset` with all of a small source, or a `Sample` of a large one.
+
+    Parameters are those of `read`. Features in a file belong to all rows: with them, all are read.
+    """
+    options = {
+        **dict.fromkeys(_NAMED),
+        "labels": None,
+        "preprocess": "auto",
+        **how,
+    }
+    found: list[Sample] = []
+    sample = None if encoder is not None and is_file(encoder) else found
+    dataset = _read_as(source, options, encoder, scaling, "cpu", None, sample)
+    return replace(found[0], dataset=dataset) if found else dataset
+
+
+def _read_as(
+    source: Any,
+    options: dict[str, Any],
+    encoder: str | os.PathLike[str] | None,
+    scaling: str,
+    device: str,
+    progress: bool | Listener | None,
+    sample: list[Sample] | None = None,
+) -> Dataset:
+    """What `read` returns; of a large source a part, if there is a list that takes its `Sample`."""
+    preprocess, max_columns, labels = (
+        options[name] for name in ("preprocess", "max_columns", "labels")
+    )
+    if preprocess not in PREPROCESS:
+        raise OptionError(
+            f"preprocess={preprocess!r} is not known. Choose one of: {', '.join(PREPROCESS)}."
+        )
+    if max_columns is not None and max_columns < 1:
+        raise OptionError(f"max_columns must be 1 or larger; got {max_columns!r}.")
     check_scaling(scaling)
     encoder = None if encoder is None else os.fspath(encoder)
     wanted = wanted_encoder(encoder, device)
@@ -182,8 +240,10 @@ def read(
             raise OptionError("The dataset is encoded already. Encode the one it was made from.")
         return encoded(dataset, encoder, wanted, **how)
     known = {**options, **reading_for(encoder, wanted), "progress": how["progress"]}
-    dataset = _read(source, known)
-    if labels is not None:
+    dataset = _read(source, {**known, "sample": sample})
+    if sample:
+        dataset = _with_labels(sample, labels)
+    elif labels is not None:
         dataset = dataset.with_labels(_labels(labels))
     elif dataset.y is not None:
         dataset = dataset.with_labels(dataset.y)
@@ -221,6 +281,21 @@ def _read(source: Any, options: dict[str, Any]) -> Dataset:
     if objects.is_torch(source):
         return objects.from_torch(source)
     return in_memory(source, None)
+
+
+def _with_labels(found: list[Sample], labels: Any) -> Dataset:
+    """The rows of a sample with their labels, if these come from elsewhere."""
+    (part,) = found
+    dataset = replace(part.dataset, notes=(*part.dataset.notes, part.note))
+    if labels is not None:
+        y = label_vector(_labels(labels))
+        if len(y) != part.n:
+            raise LabelError(
+                f"{dataset.source}: {len(y):,} labels for {part.n:,} examples. Expected one each."
+            )
+        found[0] = replace(part, counts=count_labels([y], "labels"))
+        return dataset.with_labels(y[part.positions])
+    return dataset if dataset.y is None else dataset.with_labels(dataset.y)
 
 
 def _check_names(dataset: Dataset) -> None:
@@ -277,12 +352,17 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
             check_regular(path)
         reader = _reader(path)
         _refuse_unheeded(path, options, _HEEDS[reader])
-        dataset = reader(path, options)
+        sampler = _SAMPLERS.get(reader) if options.get("sample") is not None else None
+        part = sampler(path, options) if sampler else None
+        dataset = part.dataset if part else reader(path, options)
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
     if dataset.X.size == 0 and dataset.texts is None:
         raise DataError(f"{path} holds no numbers: the shape of its inputs is {dataset.X.shape}.")
-    return replace(dataset, source=str(path))
+    dataset = replace(dataset, source=str(path))
+    if part:
+        options["sample"].append(replace(part, dataset=dataset))
+    return dataset
 
 
 def _refuse_unheeded(source: object, options: dict[str, Any], heeded: tuple[str, ...]) -> None:
