@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,13 @@ import pytest
 
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
+from cgscore.execution.progress import ignore
 from cgscore.kernel import unit_rows
 from cgscore.scores import valuation
 from cgscore.solvers import choice, iterative
 from cgscore.solvers.audit import Audited, measure, rank_correlation, strata, top_count, uncertain
 from cgscore.solvers.blocks import similar_blocks_and_seams
+from cgscore.solvers.cost import iterative_cost
 
 
 def few_columns(p: int, n: int = 800) -> tuple[Any, Any]:
@@ -202,3 +206,26 @@ def test_auto_falls_back_from_a_singular_part(
     assert found.meta["choice"]["why"] == "the iterative method refused: nearly identical rows"
     with pytest.raises(SingularKernelError):
         cgscore.score(*refused, method="iterative")
+
+
+class _Totals:
+    """Adds up the phases of a run."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def whole(self, total: float) -> Any:
+        return nullcontext()
+
+    @contextmanager
+    def phase(self, name: str, total: float) -> Iterator[Any]:
+        self.total += total
+        yield ignore
+
+
+def test_the_cost_counts_every_system_of_the_audit() -> None:
+    X, y = few_columns(20, 3000)
+    rows, Y = unit_rows(X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    seen = _Totals()
+    iterative.solve(rows, 0.0, Y, y, storage="memory", seed=0, target=None, progress=seen)
+    assert iterative_cost(3000, 20, 3).flops == pytest.approx(seen.total, rel=0.02)

@@ -60,7 +60,7 @@ def exact_cost(n: int, p: int, limit: int | None = None) -> Cost:
 
 def iterative_cost(n: int, p: int, k: int, workers: int = 1) -> Cost:
     """Kernel, conjugate gradients and blocks. H is kept or formed anew; spread on a cluster."""
-    systems = k + iterative.EXAMPLES
+    systems = k + iterative.EXAMPLES + 2 * iterative.FURTHER
     flops = kernel_flops(n, p) / 2 + EXPECTED * 2.0 * n**2 * systems + 2 * n * (n / parts(n)) ** 2
     kept = iterative.bytes_kept(n, p, k) + 8 * n * p
     each = spread_bytes(n, p, workers) // workers
