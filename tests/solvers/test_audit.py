@@ -91,6 +91,26 @@ def test_near_duplicates_meet_in_a_block_or_at_a_cut(sides: str) -> None:
     assert together.all()
 
 
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+@pytest.mark.parametrize(("p", "pairs", "distance"), [(20, 44, 1e-5), (50, 44, 2e-3)])
+def test_few_opposite_pairs_are_marked(
+    p: int, pairs: int, distance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both bounds of their d agree and are thousands of times too small."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, p))
+    X[:pairs] = -X[500 : 500 + pairs] + distance * rng.standard_normal((pairs, p))
+    y = rng.integers(0, 3, 1000)
+    monkeypatch.setattr(iterative, "parts", lambda n: 8)
+    true = cgscore.score(X, y, method="exact")
+    found = cgscore.score(X, y, method="iterative")
+    marked = set(found.meta["audit"]["uncertain"]["positions"])
+    wrong = set(np.flatnonzero(np.abs(np.log(found.d / true.d)) > np.log(3)))
+    assert wrong <= marked
+    assert {*range(pairs), *range(500, 500 + pairs)} <= marked
+    assert len(marked) <= 2 * pairs + 5
+
+
 def test_rare_large_errors_are_seen_by_strata() -> None:
     """2 % of the examples have a d that is wrong by a factor of 3, and bounds that are apart."""
     rng = np.random.default_rng(2)
@@ -135,6 +155,8 @@ def test_what_is_uncertain_is_listed() -> None:
     assert found["count"] == 3001
     assert found["positions"] == [5, *range(1000, 1999)]
     assert found["share"] == 0.6
+    suspected = np.arange(5000) == 2
+    assert uncertain(bounds, audited, np.ones(2), suspected)["positions"][:2] == [2, 5]
 
 
 def test_uncertain_examples_are_named_by_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
