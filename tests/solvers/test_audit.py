@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
@@ -251,3 +252,73 @@ def test_the_cost_counts_every_system_of_the_audit() -> None:
     seen = _Totals()
     iterative.solve(rows, 0.0, Y, y, storage="memory", seed=0, target=None, progress=seen)
     assert iterative_cost(3000, 20, 3).flops == pytest.approx(seen.total, rel=0.02)
+
+
+def _directions(p: int) -> Any:
+    def draw(n: int, rng: np.random.Generator) -> Any:
+        X = rng.standard_normal((n, p))
+        return X, (X @ rng.standard_normal((p, 3)) + 0.3 * rng.standard_normal((n, 3))).argmax(1)
+
+    return draw
+
+
+def _clusters(n: int, rng: np.random.Generator) -> Any:
+    centre = rng.permutation(n) // 8
+    X = rng.standard_normal((n // 8, 20))[centre] + 1e-3 * rng.standard_normal((n, 20))
+    return X, rng.integers(0, 4, n)
+
+
+def _copies(n: int, rng: np.random.Generator) -> Any:
+    """A tenth are near-duplicates of others."""
+    X = rng.standard_normal((n, 30))
+    source = rng.integers(n // 10, n, n // 10)
+    X[: n // 10] = X[source] + 1e-2 * rng.standard_normal((n // 10, 30))
+    return X, (X @ rng.standard_normal((30, 4))).argmax(axis=1)
+
+
+def _groups(n: int, rng: np.random.Generator) -> Any:
+    """Classes of unequal width on one side of the origin, with wrong labels."""
+    y = rng.integers(0, 5, n)
+    X = np.abs(rng.standard_normal((5, 40))[y] + rng.standard_normal((n, 40)) * (0.3 + y[:, None]))
+    return X, np.where(rng.random(n) < 0.1, rng.integers(0, 5, n), y)
+
+
+KINDS = {
+    "3 columns": _directions(3),
+    "6 columns": _directions(6),
+    "25 columns": _directions(25),
+    "clusters of 8": _clusters,
+    "near-duplicates": _copies,
+    "groups": _groups,
+}
+DRAWS = 12
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+def test_intervals_cover_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data and audit are drawn anew each time; fails for one in a thousand honest methods."""
+    n = 1200
+    monkeypatch.setattr(iterative, "parts", lambda n: 4)
+    covered: dict[str, list[tuple[str, bool]]] = {"cg": [], "margin": [], "top": []}
+    for kind, draw in KINDS.items():
+        for seed in range(DRAWS):
+            X, y = draw(n, np.random.default_rng([seed, 3]))
+            true = cgscore.score(X, y, method="exact")
+            found = cgscore.score(X, y, method="iterative", seed=seed)
+            audit = found.meta["audit"]
+            for name in ("cg", "margin"):
+                value = rank_correlation(found.table[name].to_numpy(), true.table[name].to_numpy())
+                key = "rank_correlation" if name == "cg" else f"rank_correlation_{name}"
+                low, high = audit[f"{key}_interval"]
+                covered[name].append((kind, low <= value <= high))
+            low, high = audit["top_percent_interval"]
+            value = overlap(found.table["cg"].to_numpy(), true.table["cg"].to_numpy())
+            covered["top"].append((kind, low <= value <= high))
+    for name, outcomes in covered.items():
+        count = len(outcomes)
+        missed = [kind for kind, inside in outcomes if not inside]
+        assert count == DRAWS * len(KINDS)
+        assert count - len(missed) >= binom.ppf(0.001, count, 0.95), (name, missed)
+        for kind in KINDS:
+            assert DRAWS - missed.count(kind) >= binom.ppf(0.001, DRAWS, 0.95), (name, kind)
