@@ -196,7 +196,7 @@ def made(path: Path) -> None:
 def independently(path: Path) -> dict[int, tuple[Any, ...]]:
     """What stands, asked of SQLite in one statement."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], path
         rows = connection.execute(
             "SELECT position, max(number), action, label FROM decisions "
             "WHERE number NOT IN (SELECT number FROM taken_back) GROUP BY position"

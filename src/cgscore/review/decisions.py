@@ -240,7 +240,7 @@ class Decisions:
                     f"{self.path} is not a file of decisions: it has the {kind} {_short(name)}, "
                     "which cgscore did not write. Choose another file: --decisions FILE"
                 )
-        (sound,) = execute("PRAGMA quick_check(1)").fetchone()
+        (sound,) = execute("PRAGMA integrity_check(1)").fetchone()
         if sound != "ok":
             raise self._damaged(_short(sound))
         tables = {name for kind, name, *_ in schema if kind == "table"}
