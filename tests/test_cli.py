@@ -233,6 +233,7 @@ def test_an_iterative_run_shows_its_audit(tmp_path: Path) -> None:
         r"audit     rank correlation with the exact score \d\.\d+ \(95 %: \d\.", done.stdout
     )
     assert re.search(r"median errors: cg \d\.\d%, partial \d\.\d%, margin", done.stdout)
+    assert re.search(r" \d+\.\d% of the true top 1 % by cg .* \(95 %: \d+\.\d% to ", done.stdout)
     document = json.loads(
         run("score", "d.npz", "--method", "iterative", "--json", cwd=tmp_path).stdout
     )

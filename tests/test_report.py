@@ -392,6 +392,23 @@ def test_what_cannot_be_said_is_not_said(tmp_path: Path) -> None:
     assert found["suspects"] == []
 
 
+def test_the_audit_is_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = cgscore.score(
+        rng.standard_normal((300, 20)), rng.integers(0, 3, 300), method="iterative"
+    )
+    scores.meta["audit"] |= {"top_percent": 0.75, "top_percent_interval": [0.5, 1.0]}
+    scores.report(tmp_path / "a.html")
+    facts = dict(document(tmp_path / "a.html")["facts"])
+    assert facts["audit"].startswith("rank correlation with the exact score ")
+    assert facts["audit of the top 1 %"] == (
+        "75.0% of the true top 1 % by cg are in the estimated top 1 % (95 %: 50.0% to 100.0%)"
+    )
+    del scores.meta["audit"]["top_percent"]  # as in older files
+    scores.report(tmp_path / "b.html")
+    assert "audit of the top 1 %" not in dict(document(tmp_path / "b.html")["facts"])
+
+
 def test_a_thousand_classes_and_no_data(browser: Browser, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     y = np.repeat(np.arange(1000), 2)

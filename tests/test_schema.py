@@ -286,6 +286,14 @@ REFUSED: dict[str, tuple[Change, str]] = {
         r"meta\['audit'\]",
     ),
     "audit of texts": (meta("audit", {**AUDIT, "rank_correlation": "x"}), r"meta\['audit'\]"),
+    "audit of the top without its interval": (
+        meta("audit", {**AUDIT, "top_percent": 0.5}),
+        r"meta\['audit'\]",
+    ),
+    "audit of the top of texts": (
+        meta("audit", {**AUDIT, "top_percent": "x", "top_percent_interval": [0, 1]}),
+        r"meta\['audit'\]",
+    ),
     "warnings of numbers": (meta("warnings", [1]), r"meta\['warnings'\]"),
     "meta nested 200 deep": (deep_meta, "not a result of cgscore"),
     "number of 400 digits": (meta("ridge", 10**400), "not a result of cgscore"),

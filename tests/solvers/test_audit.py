@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
 from cgscore.execution import machine
+from cgscore.execution.progress import ignore
 from cgscore.kernel import unit_rows
+from cgscore.methods import METHODS, Options
 from cgscore.methods import auto as choice
+from cgscore.methods.cost import Sizes
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import (
     Audited,
@@ -96,6 +102,26 @@ def test_near_duplicates_meet_in_a_block_or_at_a_cut(sides: str) -> None:
     assert together.all()
 
 
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+@pytest.mark.parametrize(("p", "pairs", "distance"), [(20, 44, 1e-5), (50, 44, 2e-3)])
+def test_few_opposite_pairs_are_marked(
+    p: int, pairs: int, distance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both bounds of their d agree and are thousands of times too small."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, p))
+    X[:pairs] = -X[500 : 500 + pairs] + distance * rng.standard_normal((pairs, p))
+    y = rng.integers(0, 3, 1000)
+    monkeypatch.setattr(iterative, "parts", lambda n: 8)
+    true = cgscore.score(X, y, method="exact")
+    found = cgscore.score(X, y, method="iterative")
+    marked = set(found.meta["audit"]["uncertain"]["positions"])
+    wrong = set(np.flatnonzero(np.abs(np.log(found.d / true.d)) > np.log(3)))
+    assert wrong <= marked
+    assert {*range(pairs), *range(500, 500 + pairs)} <= marked
+    assert len(marked) <= 2 * pairs + 5
+
+
 def test_rare_large_errors_are_seen_by_strata() -> None:
     """2 % of the examples have a d that is wrong by a factor of 3, and bounds that are apart."""
     rng = np.random.default_rng(2)
@@ -140,6 +166,8 @@ def test_what_is_uncertain_is_listed() -> None:
     assert found["count"] == 3001
     assert found["positions"] == [5, *range(1000, 1999)]
     assert found["share"] == 0.6
+    suspected = np.arange(5000) == 2
+    assert uncertain(bounds, audited, np.ones(2), suspected)["positions"][:2] == [2, 5]
 
 
 def test_uncertain_examples_are_named_by_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +239,97 @@ def test_auto_falls_back_from_a_singular_part(
     assert found.meta["choice"]["why"] == "the iterative method refused: nearly identical rows"
     with pytest.raises(SingularKernelError):
         cgscore.score(*refused, method="iterative")
+
+
+class _Totals:
+    """Adds up the phases of a run."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def whole(self, total: float) -> Any:
+        return nullcontext()
+
+    @contextmanager
+    def phase(self, name: str, total: float) -> Iterator[Any]:
+        self.total += total
+        yield ignore
+
+
+def test_the_cost_counts_every_system_of_the_audit() -> None:
+    X, y = few_columns(20, 3000)
+    rows, Y = unit_rows(X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    seen = _Totals()
+    iterative.solve(rows, 0.0, Y, y, storage="memory", seed=0, target=None, progress=seen)
+    cost = METHODS["iterative"].cost(Sizes(3000, 20, 3), Options.checked(), 1)
+    assert cost.flops == pytest.approx(seen.total, rel=0.02)
+
+
+def _directions(p: int) -> Any:
+    def draw(n: int, rng: np.random.Generator) -> Any:
+        X = rng.standard_normal((n, p))
+        return X, (X @ rng.standard_normal((p, 3)) + 0.3 * rng.standard_normal((n, 3))).argmax(1)
+
+    return draw
+
+
+def _clusters(n: int, rng: np.random.Generator) -> Any:
+    centre = rng.permutation(n) // 8
+    X = rng.standard_normal((n // 8, 20))[centre] + 1e-3 * rng.standard_normal((n, 20))
+    return X, rng.integers(0, 4, n)
+
+
+def _copies(n: int, rng: np.random.Generator) -> Any:
+    """A tenth are near-duplicates of others."""
+    X = rng.standard_normal((n, 30))
+    source = rng.integers(n // 10, n, n // 10)
+    X[: n // 10] = X[source] + 1e-2 * rng.standard_normal((n // 10, 30))
+    return X, (X @ rng.standard_normal((30, 4))).argmax(axis=1)
+
+
+def _groups(n: int, rng: np.random.Generator) -> Any:
+    """Classes of unequal width on one side of the origin, with wrong labels."""
+    y = rng.integers(0, 5, n)
+    X = np.abs(rng.standard_normal((5, 40))[y] + rng.standard_normal((n, 40)) * (0.3 + y[:, None]))
+    return X, np.where(rng.random(n) < 0.1, rng.integers(0, 5, n), y)
+
+
+KINDS = {
+    "3 columns": _directions(3),
+    "6 columns": _directions(6),
+    "25 columns": _directions(25),
+    "clusters of 8": _clusters,
+    "near-duplicates": _copies,
+    "groups": _groups,
+}
+DRAWS = 12
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+def test_intervals_cover_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data and audit are drawn anew each time; fails for one in a thousand honest methods."""
+    n = 1200
+    monkeypatch.setattr(iterative, "parts", lambda n: 4)
+    covered: dict[str, list[tuple[str, bool]]] = {"cg": [], "margin": [], "top": []}
+    for kind, draw in KINDS.items():
+        for seed in range(DRAWS):
+            X, y = draw(n, np.random.default_rng([seed, 3]))
+            true = cgscore.score(X, y, method="exact")
+            found = cgscore.score(X, y, method="iterative", seed=seed)
+            audit = found.meta["audit"]
+            for name in ("cg", "margin"):
+                value = rank_correlation(found.table[name].to_numpy(), true.table[name].to_numpy())
+                key = "rank_correlation" if name == "cg" else f"rank_correlation_{name}"
+                low, high = audit[f"{key}_interval"]
+                covered[name].append((kind, low <= value <= high))
+            low, high = audit["top_percent_interval"]
+            value = overlap(found.table["cg"].to_numpy(), true.table["cg"].to_numpy())
+            covered["top"].append((kind, low <= value <= high))
+    for name, outcomes in covered.items():
+        count = len(outcomes)
+        missed = [kind for kind, inside in outcomes if not inside]
+        assert count == DRAWS * len(KINDS)
+        assert count - len(missed) >= binom.ppf(0.001, count, 0.95), (name, missed)
+        for kind in KINDS:
+            assert DRAWS - missed.count(kind) >= binom.ppf(0.001, DRAWS, 0.95), (name, kind)

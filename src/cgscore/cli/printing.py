@@ -334,6 +334,13 @@ def print_audit(console: Console, scores: Scores) -> None:
             f"          median errors: {errors}",
             soft_wrap=True,
         )
+        if "top_percent" in audit:
+            low, high = audit["top_percent_interval"]
+            console.print(
+                f"          {audit['top_percent']:.1%} of the true top 1 % by cg are in the "
+                f"estimated top 1 % (95 %: {low:.1%} to {high:.1%})",
+                soft_wrap=True,
+            )
 
 
 def print_findings(console: Console, scores: Scores) -> None:

@@ -143,6 +143,15 @@ def _facts(scores: Scores) -> list[list[str]]:
                 f"(95 %: {low:.4f} to {high:.4f}), from {audit['examples']} examples",
             ]
         )
+        if "top_percent" in audit:
+            low, high = audit["top_percent_interval"]
+            facts.append(
+                [
+                    "audit of the top 1 %",
+                    f"{audit['top_percent']:.1%} of the true top 1 % by cg are in the estimated "
+                    f"top 1 % (95 %: {low:.1%} to {high:.1%})",
+                ]
+            )
     elif meta["method"] == "exact":
         facts.append(["audit", "exact: nothing is estimated"])
     facts += [

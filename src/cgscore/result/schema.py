@@ -124,9 +124,15 @@ def _audit(value: Any) -> bool:
         return True
     if not isinstance(value, dict):
         return False
-    interval = value.get("rank_correlation_interval")
-    pair = isinstance(interval, list) and len(interval) == 2 and all(map(_real, interval))
-    return pair and _real(value.get("rank_correlation")) and _whole(0)(value.get("examples"))
+    names = ["rank_correlation"]
+    if "top_percent" in value:  # subsample and partition do not measure it
+        names.append("top_percent")
+    for name in names:
+        interval = value.get(f"{name}_interval")
+        pair = isinstance(interval, list) and len(interval) == 2 and all(map(_real, interval))
+        if not (pair and _real(value.get(name))):
+            return False
+    return _whole(0)(value.get("examples"))
 
 
 def _choice(value: Any) -> bool:

@@ -111,28 +111,23 @@ class Decisions:
         self._codes: NDArray[Any] | None = None
         self._classes: int | None = None
         existing = _identity(path)
-        try:
-            self._connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
-            )
-        except sqlite3.Error as error:
-            raise StorageError(f"{path} cannot be opened or written: {error}.") from error
-        try:
-            self._check_and_prepare()
+        # Read-only first: a connection that may write puts the log of an earlier version into the
+        # file when it is closed, also if the file is refused. A rollback journal is different. It
+        # is what an interrupted commit leaves, and nothing can be read before it is undone.
+        if existing is not None and not path.with_name(f"{path.name}-journal").exists():
+            self._open("ro")
+            with self._refusing():
+                self._check()
+            self.close()
+        self._open("rwc")
+        with self._refusing():
+            self._check()
+            self._prepare()
             # Asked after SQLite has opened (and perhaps made) the file: every later commit must
             # find the same one.
             self._identity = _identity(path)
             if self._identity is None or existing not in (None, self._identity):
                 raise StorageError(f"{path} was replaced while it was opened. Start again.")
-        except sqlite3.OperationalError as error:
-            self.close()
-            raise StorageError(f"{path} cannot be opened or written: {error}.") from error
-        except (sqlite3.Error, UnicodeError) as error:
-            self.close()
-            raise StorageError(f"{path} is not a file of decisions: {error}.") from error
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Close the file."""
@@ -200,8 +195,35 @@ class Decisions:
             self._connection.execute("INSERT INTO taken_back VALUES (?, ?)", (number, _now()))
         return mine[0]
 
-    def _check_and_prepare(self) -> None:
-        """Check all that the file holds, and only then write to it."""
+    def _open(self, mode: str) -> None:
+        try:
+            self._connection = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode={mode}",
+                timeout=BUSY_SECONDS,
+                check_same_thread=False,
+                isolation_level=None,
+                uri=True,
+            )
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path} cannot be opened or written: {error}.") from error
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Close a file that is not one of decisions, and say so."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            self.close()
+            raise StorageError(f"{self.path} cannot be opened or written: {error}.") from error
+        except (sqlite3.Error, UnicodeError) as error:
+            self.close()
+            raise StorageError(f"{self.path} is not a file of decisions: {error}.") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        """Check all that the file holds."""
         execute = self._connection.execute
         execute("PRAGMA trusted_schema = OFF")
         execute("PRAGMA cell_size_check = ON")
@@ -218,12 +240,19 @@ class Decisions:
                     f"{self.path} is not a file of decisions: it has the {kind} {_short(name)}, "
                     "which cgscore did not write. Choose another file: --decisions FILE"
                 )
-        (sound,) = execute("PRAGMA quick_check(1)").fetchone()
+        (sound,) = execute("PRAGMA integrity_check(1)").fetchone()
         if sound != "ok":
             raise self._damaged(_short(sound))
-        about = self._about() if ("table", "about") in {row[:2] for row in schema} else {}
+        tables = {name for kind, name, *_ in schema if kind == "table"}
+        about = self._about() if "about" in tables else {}
         if about:
             self._check_about(about)
+        if tables >= set(_TABLES):
+            self._standing()
+
+    def _prepare(self) -> None:
+        """Complete a file that was checked."""
+        execute = self._connection.execute
         # A rollback journal, not a log beside the file: what was acknowledged is in the file
         # itself, whoever copies it or deletes what lies beside it.
         execute("PRAGMA journal_mode = DELETE")

@@ -121,14 +121,19 @@ def top_count(n: int) -> int:
     return max(1, round(TOP * n))
 
 
-def uncertain(bounds: Array, audited: Audited, unseen: Array) -> dict[str, Any]:
+def uncertain(
+    bounds: Array, audited: Audited, unseen: Array, suspected: NDArray[np.bool_] | None = None
+) -> dict[str, Any]:
     """Examples whose d may be wrong: positions (the first `MARKED`), how many, and their share.
 
     Their bounds differ by more than a factor of `DISAGREE`, or they were audited and the estimate
-    was wrong by more than a factor of `WRONG`.
+    was wrong by more than a factor of `WRONG`, or they are `suspected` for another reason. The
+    share is that of the examples whose bounds differ.
     """
     marked = np.abs(np.log(bounds[:, 0] / bounds[:, 1])) > np.log(DISAGREE)
     share = float(marked.mean())
+    if suspected is not None:
+        marked |= suspected
     marked[audited.rows[np.abs(np.log(audited.d / unseen)) > np.log(WRONG)]] = True
     positions = np.flatnonzero(marked)
     return {"count": len(positions), "positions": positions[:MARKED].tolist(), "share": share}

@@ -9,8 +9,9 @@ d of a part is a lower bound. A part here is a block of examples together with t
 
 Random blocks are low by nearly the same factor for everyone; blocks of similar examples see
 near-duplicates, which random blocks miss. Near-duplicates that both kinds tear apart lie at a cut
-between two similar blocks; the rows at each cut are a further, small block, its seam. Each landmark
-is done with the block it falls into.
+between two similar blocks; the rows at each cut are a further, small block, its seam. Rows with an
+almost opposite one are blocks of their own where they are few (`opposite_blocks`). Each landmark is
+done with the block it falls into.
 Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
 
 Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share (`SHARE`) of the
@@ -41,6 +42,8 @@ from cgscore.solvers.iterative.landmarks import Landmarks, factor
 from cgscore.solvers.tiles import cuts
 
 SHARE = 0.2
+OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
+PLENTY = 4  # pairs of opposite rows in a block, as a multiple of p, that show all there is to see
 
 _SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
 
@@ -76,8 +79,7 @@ def similar_blocks_and_seams(rows: UnitRows, count: int) -> tuple[list[Index], l
     """
     X, blocks = rows.centred, [np.arange(len(rows))]
     seams: list[Index] = []
-    with all_blas_threads():
-        opposite = bool((X @ rows.centre).min() <= -(rows.centre @ rows.centre))
+    opposite = _around_the_origin(rows)
     width = max(1, len(rows) // (4 * count))
     while len(blocks) < count:
         with all_blas_threads():
@@ -94,6 +96,46 @@ def similar_blocks_and_seams(rows: UnitRows, count: int) -> tuple[list[Index], l
             seams.append(np.sort(order[max(0, middle - width) : middle + width]))
         blocks = halves
     return blocks, seams
+
+
+def opposite_blocks(rows: UnitRows, similar: list[Index], seams: list[Index]) -> list[Index]:
+    """Rows that have an almost opposite one in a block or a seam, pairs together.
+
+    With f the Gaussian process of covariance H, ``f(x) - f(-x)`` is linear in x. More than p pairs
+    determine that linear function, and with it each row of every pair from the other one; fewer
+    determine a part. So d of such a row depends on how many other pairs its block holds, and two
+    bounds from blocks with few of them agree and are both too low, by a factor of 10,000 and more.
+    The blocks returned here hold as many pairs as they can; their bounds may still be too low.
+    Where the similar blocks hold `PLENTY`, none are needed.
+    """
+    if len(similar) == 1 or not _around_the_origin(rows):
+        return []
+    n, p = rows.centred.shape
+    least, partner = np.full(n, -OPPOSITE), np.full(n, -1)
+    for block in [*similar, *seams]:
+        X = (rows.centred[block] + rows.centre).astype(np.float32)
+        for start in range(0, len(block), 1024):
+            mine = block[start : start + 1024]
+            with all_blas_threads():
+                g = X[start : start + 1024] @ X.T
+            at = g.argmin(axis=1)
+            cosine = g[np.arange(len(mine)), at]
+            nearer = cosine < least[mine]
+            least[mine[nearer]] = cosine[nearer]
+            partner[mine[nearer]] = block[at[nearer]]
+    found = np.flatnonzero(partner >= 0)
+    if not 2 < len(found) < 2 * PLENTY * p * len(similar):
+        return []
+    first = np.minimum(found, partner[found])
+    found = found[np.argsort(first, kind="stable")]
+    count = -(-len(found) * len(similar) // n)
+    return [np.sort(part) for part in np.array_split(found, count)]
+
+
+def _around_the_origin(rows: UnitRows) -> bool:
+    """Whether rows lie on more than one side of the origin, so that some may be opposite."""
+    with all_blas_threads():
+        return bool((rows.centred @ rows.centre).min() <= -(rows.centre @ rows.centre))
 
 
 def _main_direction(X: Array, block: Index, origin: Array | None) -> Array:

@@ -35,9 +35,17 @@ from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows
-from cgscore.solvers.iterative.audit import DISAGREE, Audited, calibrate, measure, strata, uncertain
+from cgscore.solvers.iterative.audit import (
+    DISAGREE,
+    Audited,
+    calibrate,
+    measure,
+    strata,
+    uncertain,
+)
 from cgscore.solvers.iterative.block_bounds import (
     Bounds,
+    opposite_blocks,
     parts,
     random_blocks,
     similar_blocks_and_seams,
@@ -126,13 +134,17 @@ def solve(
     while True:
         bounds = Bounds(system.H, rows, landmarks, kept)
         similar, seams = similar_blocks_and_seams(rows, count)
-        flops = 2 * n * (n / count) ** 2 + sum(float(len(seam)) ** 3 for seam in seams)
+        opposite = opposite_blocks(rows, similar, seams)
+        further = sum(float(len(block)) ** 3 for block in [*seams, *opposite])
+        flops = 2 * n * (n / count) ** 2 + further
         with progress.phase("blocks", flops) as advance:
             by_chance = bounds.of("random", random_blocks(n, count, rng), advance, executor)
             alike = bounds.of("similar", similar, advance, executor)
             at_cuts = bounds.of("seam", seams, advance, executor)
+            in_pairs = bounds.of("opposite", opposite, advance, executor)
         both = np.column_stack([by_chance, alike])
-        d, unseen = calibrate(both, audited, at_cuts)
+        others = np.maximum(at_cuts, in_pairs)
+        d, unseen = calibrate(both, audited, others)
         if target is None or count <= 2:
             break
         report = measure(Y, codes, alpha, d, audited, unseen, np.random.default_rng(seed))
@@ -143,7 +155,8 @@ def solve(
     more = _further(system, stratum, alpha, missing, known, np.random.default_rng([seed, 1]))
     audited = audited.joined(more)
     unseen = np.concatenate([unseen, d[more.rows]])
-    doubtful = uncertain(both, audited, unseen)
+    suspected = (others > DISAGREE * both.max(axis=1)) | (in_pairs > 0)
+    doubtful = uncertain(both, audited, unseen, suspected)
     if (share := doubtful.pop("share")) > REFUSED:
         raise ConvergenceError(
             f"Two lower bounds of diag(H^-1) differ by more than a factor of {DISAGREE:g} for "
