@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import cgscore
-from cgscore.errors import DataError
+from cgscore.errors import CGScoreWarning, DataError, OptionError
 from cgscore.execution.progress import Silent
-from cgscore.kernel import UnitRows, gram_block, unit_rows
+from cgscore.kernel import KERNELS, UnitRows, find_kernel, gram_block, unit_rows
 from cgscore.solvers.cholesky.factor import factorise
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.cholesky.storage import InMemory
@@ -158,3 +158,107 @@ def test_rows_from_a_network_give_the_same_bits(n: int) -> None:
     ]
     assert np.array_equal(d[0], d[1])
     assert np.array_equal(d[0], d[2])
+
+
+def deeper(X: Any) -> Any:
+    """The definition of relu-ntk-3 by arc-cosine kernels, good enough away from +-1."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    def k0(g: Any) -> Any:
+        return 1 - np.arccos(np.clip(g, -1, 1)) / np.pi
+
+    def k1(g: Any) -> Any:
+        g = np.clip(g, -1, 1)
+        return (g * (np.pi - np.arccos(g)) + np.sqrt(1 - g**2)) / np.pi
+
+    g = U @ U.T
+    return (g * k0(g) + k1(g)) * k0(k1(g)) / 2
+
+
+def test_the_deeper_kernel_matches_its_definition() -> None:
+    X = np.random.default_rng(0).standard_normal((700, 6))
+    H = cgscore.gram(X, kernel="relu-ntk-3")
+    assert (np.diagonal(H) == 1.0).all()
+    assert (H == H.T).all()
+    apart = ~np.eye(700, dtype=bool)
+    np.testing.assert_allclose(H[apart], deeper(X)[apart], atol=1e-12)
+
+
+def test_the_deeper_kernel_is_that_of_a_wide_network() -> None:
+    """Gradients of a network with two hidden layers, weights of variance 2 / width, halved."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((5, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    width, total = 600, np.zeros((5, 5))
+    for _ in range(20):
+        W1, W2 = rng.standard_normal((width, 4)), rng.standard_normal((width, width))
+        out = rng.standard_normal(width)
+        first = X @ W1.T
+        hidden = np.sqrt(2 / width) * np.maximum(first, 0)
+        second = hidden @ W2.T
+        back = np.sqrt(2 / width) * out * (second > 0)
+        below = np.sqrt(2 / width) * (back @ W2) * (first > 0)
+        total += (hidden @ hidden.T) * (back @ back.T) + (X @ X.T) * (below @ below.T)
+    np.testing.assert_allclose(total / 20 / 2, cgscore.gram(X, kernel="relu-ntk-3"), atol=0.05)
+
+
+@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-6, 1e-4, 3e-3, 1e-2, 0.1, 1.0, 3.1, np.pi])
+def test_the_deeper_kernel_keeps_its_digits(angle: float) -> None:
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(60):
+        theta = mpmath.mpf(angle)
+        g = mpmath.cos(theta)
+        k1 = (g * (mpmath.pi - theta) + mpmath.sin(theta)) / mpmath.pi
+        inner = g * (1 - theta / mpmath.pi) + k1
+        expected = 1 - inner * (1 - mpmath.acos(k1) / mpmath.pi) / 2
+    H = cgscore.gram(turned(angle, 30), kernel="relu-ntk-3")
+    assert 1 - H[0, 1] == pytest.approx(float(expected), rel=1e-9, abs=2e-15)
+
+
+@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+@pytest.mark.parametrize("method", ["iterative", "subsample", "partition"])
+def test_every_method_takes_every_kernel(method: str) -> None:
+    rng = np.random.default_rng(2)
+    y = np.arange(400) % 3
+    X = rng.standard_normal((400, 12)) + 2 * np.eye(3, 12)[y]
+    exact = cgscore.score(X, y, kernel="relu-ntk-3", method="exact")
+    found = cgscore.score(X, y, kernel="relu-ntk-3", method=method)
+    cg = exact.table["cg"]
+    tolerance = 1e-3 if method == "iterative" else 1e-9
+    np.testing.assert_allclose(found.table["cg"], cg, rtol=0, atol=tolerance * cg.max())
+
+
+def test_a_kernel_on_a_device() -> None:
+    pytest.importorskip("torch")
+    from cgscore.solvers.iterative.device import OnDevice
+
+    X = np.random.default_rng(3).standard_normal((90, 7))
+    X[5] = X[4] * (1 + 1e-5)
+    for kernel in KERNELS.values():
+        H = OnDevice(unit_rows(X, kernel=kernel), "cpu", lambda done: None)
+        everything = np.arange(90)
+        expected = cgscore.gram(X, kernel=kernel.name)
+        np.testing.assert_allclose(H.part(everything, everything), expected, atol=1e-6)
+
+
+def test_rows_keep_their_kernel() -> None:
+    X = np.random.default_rng(4).standard_normal((6, 3))
+    rows = unit_rows(X, kernel=find_kernel("relu-ntk-3"))
+    for other in (pickle.loads(pickle.dumps(rows)), rows[1:3], rows[np.array([2])], rows.single()):
+        assert other.kernel is rows.kernel
+    with pytest.raises(OptionError, match="kernel must be one of: relu, relu-ntk-3; got 'rbf'"):
+        cgscore.gram(X, kernel="rbf")
+    with pytest.warns(CGScoreWarning, match="an experiment"):
+        cgscore.score(X, [0, 1] * 3, kernel="relu-ntk-3")
+
+
+@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+def test_new_examples_with_another_kernel() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((40, 5)), np.arange(40) % 2
+    f = cgscore.factor(X[:-1], kernel="relu-ntk-3")
+    new = f.score_new(X[-1:], y[-1:], y=y[:-1])
+    whole = cgscore.score(X, y, kernel="relu-ntk-3").table
+    assert new["cg"][0] == pytest.approx(whole["cg"].iloc[-1], rel=1e-9)
+    copy = f.score_new(X[:1], y[:1], y=y[:-1])
+    assert copy["cg"][0] == 0

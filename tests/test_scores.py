@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import cgscore
 from cgscore.errors import CGScoreWarning
+from cgscore.kernel import KERNELS
 from cgscore.solvers import reference
 from cgscore.valuation import class_targets
 
@@ -22,12 +23,16 @@ def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.filterwarnings("ignore:kernel='relu-ntk-3' is an experiment")
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
-def test_every_class_against_deletion(cloud: tuple[Any, Any], ridge: float) -> None:
+def test_every_class_against_deletion(cloud: tuple[Any, Any], ridge: float, kernel: str) -> None:
     X, y = cloud
-    H = cgscore.gram(X)
+    H = cgscore.gram(X, kernel=kernel)
     R = H + ridge * np.eye(len(y))
-    s = cgscore.score(X, y, ridge=ridge)
+    s = cgscore.score(X, y, ridge=ridge, kernel=kernel)
+    assert s.meta["kernel"] == kernel
+    h = KERNELS[kernel].diagonal
     extra = s.extra("cg_prime", "cg_approx")
     for c in range(3):
         codes, target = y == c, np.where(y == c, 1.0, -1.0)
@@ -40,8 +45,8 @@ def test_every_class_against_deletion(cloud: tuple[Any, Any], ridge: float) -> N
         close(rows["residual"], (1 - loo)[codes])
         assert s.complexity[c] == pytest.approx(reference.complexity(R, target), rel=1e-9)
         close(extra["cg_prime"][codes], reference.cg_prime(H, target)[codes])
-        t = target * (H @ target) - 0.5
-        close(extra["cg_approx"][codes], (8 * t**2 - 8 * t + 2)[codes])
+        t = target * (H @ target) - h
+        close(extra["cg_approx"][codes], (t**2 / h**3 - 2 * t / h**2 + 1 / h)[codes])
     np.testing.assert_allclose(s.table[TERMS].sum(axis=1), s.table["cg"], rtol=1e-9)
     np.testing.assert_allclose(s.d, np.diag(np.linalg.inv(R)), rtol=1e-9)
 

@@ -104,11 +104,13 @@ def _pair_relu(g: Array, D2: Array, S2: Array) -> Array:
 
 
 def _fill_relu_3(D2: Any, half: Any, xp: Any) -> None:
-    r"""Two hidden layers: ``(g k0(g) + k1(g)) k0(k1(g)) / 2``.
+    r"""Two hidden layers, both trained: ``(g k0(g) + k1(g)) k0(k1(g)) / 2``.
 
-    ``k0(g) = 1 - theta / pi`` and ``k1(g) = (g (pi - theta) + sin theta) / pi`` are the arc-cosine
-    kernels. ``1 - k1 = D2 / 2 - (sin theta - theta g) / pi`` keeps its digits where g is near 1,
-    and so does the angle of the second layer, ``2 arcsin sqrt((1 - k1) / 2)``.
+    Half of the tangent kernel of a network with weights of variance 2 / width, as the paper's
+    kernel is half of such a one, ``g k0(g)``. The arc-cosine kernels are ``k0(g) = 1 - theta / pi``
+    and ``k1(g) = (g (pi - theta) + sin theta) / pi``. Where g is near 1,
+    ``1 - k1 = D2 / 2 - (sin theta - theta g) / pi`` keeps its digits, and so does the angle of the
+    second layer, ``2 arcsin sqrt((1 - k1) / 2)``.
     """
     theta, g = 2 * half, 1 - D2 / 2
     left = xp.clip(D2 / 2 - (xp.sin(theta) - theta * g) / np.pi, 0, 1)  # 1 - k1
