@@ -65,6 +65,8 @@ test-lowest: $(VENV)-lowest/.ready
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 # Known holes of what is installed; the database is on the network.

@@ -34,13 +34,12 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> None:
 
 def cache_folder() -> Path | None:
     """Where features are kept: ``CGSCORE_CACHE``, or the user's cache; None if it is ``off``."""
+    from platformdirs import user_cache_path
+
     named = os.environ.get("CGSCORE_CACHE")
     if named == "off":
         return None
-    if named:
-        return Path(named)
-    common = os.environ.get("XDG_CACHE_HOME")
-    return (Path(common) if common else Path.home() / ".cache") / "cgscore"
+    return Path(named) if named else user_cache_path("cgscore", appauthor=False)
 
 
 @contextmanager
