@@ -99,8 +99,7 @@ def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str
 
 def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
     """What has each score made and gives the seconds; reading and imports are done before."""
-    from cgscore.training.loop.trainer import train
-    from cgscore.training.scores.together import scores_by_training
+    from cgscore.training import scores_by_training, train
 
     X, codes = images.rows(SOURCES[dataset].standardised), images.codes
     data, preset = work(examples_cell(plan, dataset)), plan.scoring(dataset)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgscore.data import read
 from cgscore.errors import LabelError, SourceError
-from cgscore.training.scores.consistency import read_consistency
+from cgscore.training import read_consistency
 
 Index = NDArray[np.intp]
 

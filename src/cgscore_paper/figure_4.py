@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from cgscore.training.scores.dynamics import dynamics
+from cgscore.training import dynamics
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.figures import heat_colour, legend_below, panels

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgscore.errors import OptionError
-from cgscore.training.loop.presets import FINE_TUNING, Preset, Settings
+from cgscore.training import FINE_TUNING, Preset, Settings
 from cgscore_paper.cells import Cell, Work
 from cgscore_paper.datasets import load
 from cgscore_paper.plans import Plan
@@ -77,10 +77,9 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
     from transformers import ViTConfig, ViTModel
 
     from cgscore.execution.accelerator import usable
+    from cgscore.training import Inputs, train
     from cgscore.training.loop.evaluation import evaluate
-    from cgscore.training.loop.inputs import Inputs
-    from cgscore.training.loop.trainer import train
-    from cgscore.training.models import seeded
+    from cgscore.training.networks.classifier import seeded
     from cgscore.training.networks.vit import VisionTransformer
 
     made = Plan.named(plan, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cgscore.errors import OptionError
-from cgscore.training.loop.presets import Preset, Settings, preset
+from cgscore.training import Preset, Settings, preset
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from cgscore.kernel import Array, unit_rows
-from cgscore.training.scores.forgetting import forgetting
+from cgscore.training import forgetting
 from cgscore_paper import appendix_j, detection
 from cgscore_paper.cells import Cell, Work
 from cgscore_paper.datasets import SOURCES, c_scores, load, missing

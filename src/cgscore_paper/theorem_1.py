@@ -63,7 +63,7 @@ def check(
     seed: int,
 ) -> dict[str, Any]:
     """What the theorem says of one problem, and what a network does (`TheoremCheck`)."""
-    from cgscore.training.theory.theorem_1 import check_theorem
+    from cgscore.training import check_theorem
 
     X, y = _images(work, "train", (first, second), per_class, seed)
     X_test, y_test = _images(work, "test", (first, second), TEST_PER_CLASS, seed)
@@ -93,9 +93,9 @@ def velocities(
     """
     import torch
 
+    from cgscore.training import two_layer_velocity, velocity_groups
     from cgscore.training.theory.theorem_1 import descend
     from cgscore.training.theory.two_layer import two_layer, unit_inputs
-    from cgscore.training.theory.velocity import two_layer_velocity, velocity_groups
 
     X, y = _images(work, "train", (first, second), per_class, seed)
     cg = score(X, y, method="exact", progress=False).table["cg"].to_numpy()

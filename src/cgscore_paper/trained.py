@@ -12,11 +12,8 @@ from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array
 from cgscore.selection.orders import select
+from cgscore.training import SIGNS, Inputs, random_score, scores_by_training, train
 from cgscore.training.loop.evaluation import evaluate
-from cgscore.training.loop.inputs import Inputs
-from cgscore.training.loop.trainer import train
-from cgscore.training.scores.tables import SIGNS, random_score
-from cgscore.training.scores.together import scores_by_training
 from cgscore_paper.cells import Cell, Work
 from cgscore_paper.datasets import c_scores, load
 from cgscore_paper.networks import network
@@ -178,8 +175,8 @@ def along(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
 
     The velocity is that of groups by the CG-score of `subset_scores`.
     """
-    from cgscore.training.scores.feature_space import EPOCHS, feature_space_scores
-    from cgscore.training.theory.velocity import kernel_velocity, velocity_groups
+    from cgscore.training import feature_space_scores, kernel_velocity, velocity_groups
+    from cgscore.training.scores.feature_space import EPOCHS
 
     made = Plan.named(plan, seed)
     data = work(examples_cell(made, dataset))

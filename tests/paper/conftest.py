@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from cgscore.training.loop.presets import Settings
+from cgscore.training import Settings
 from cgscore_paper import plans
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan

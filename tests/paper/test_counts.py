@@ -120,8 +120,8 @@ def test_appendix_d(work: Work, plan: Plan, done: Any, tmp_path: Path) -> None:
 def test_training_for_el2n_stops_early(
     work: Work, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from cgscore.training import shared_runs as scores
     from cgscore.training.loop import trainer
-    from cgscore.training.scores import together as scores
 
     stopped = []
 

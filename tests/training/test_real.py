@@ -15,15 +15,15 @@ import cgscore
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training.loop.folder import load  # noqa: E402
+from cgscore.training.loop.checkpoint_folder import load_state  # noqa: E402
 from cgscore.training.loop.inputs import Inputs  # noqa: E402
 from cgscore.training.loop.outputs import outputs  # noqa: E402
-from cgscore.training.loop.presets import preset  # noqa: E402
 from cgscore.training.loop.records import Records  # noqa: E402
 from cgscore.training.loop.trainer import train  # noqa: E402
+from cgscore.training.presets import preset  # noqa: E402
 from cgscore.training.scores.dynamics import dynamics  # noqa: E402
 from cgscore.training.scores.forgetting import forgetting  # noqa: E402
-from cgscore.training.scores.together import scores_by_training  # noqa: E402
+from cgscore.training.shared_runs import scores_by_training  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,7 @@ def test_hard_examples_are_learned_late(real_data: Path, tmp_path: Path) -> None
         checkpoint=tmp_path,
     )
     net = SMALL.build(10, channels=1)
-    net.load_state_dict(load(tmp_path / "run-0" / "epoch-0008.pt"))
+    net.load_state_dict(load_state(tmp_path / "run-0" / "epoch-0008.pt"))
     found = outputs(net, Inputs(X_test, scale=Inputs(X).scale)).probability.argmax(axis=1)
     assert (found == y_test).mean() > 0.7  # measured: 0.79
     records = Records(tmp_path / "run-0" / "records")
@@ -82,8 +82,8 @@ def test_hard_examples_are_learned_late(real_data: Path, tmp_path: Path) -> None
     assert spearmanr(cg, table["el2n"]).statistic > 0.4  # measured: 0.61
     assert spearmanr(cg, table["forgetting"]).statistic > 0.1  # measured: 0.19
     assert spearmanr(cg, last).statistic > 0.2  # measured: 0.34
-    told = dynamics(cg, records.loss, records.correct).set_index(["level", "epoch"])
-    low, high = told.loc[1], told.loc[10]
+    by_level = dynamics(cg, records.loss, records.correct).set_index(["level", "epoch"])
+    low, high = by_level.loc[1], by_level.loc[10]
     # over all epochs: a single epoch of a short training may come out either way
     assert low["loss"].mean() < high["loss"].mean()
     assert low["accuracy"].mean() > high["accuracy"].mean() + 0.2  # measured: 0.45 apart

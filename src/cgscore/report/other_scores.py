@@ -28,7 +28,7 @@ def compared(
         `Scores.label_issues`; None for a regression.
     beside : DataFrame or None
         A row for each example in the same order; columns of numbers are scores, harder being
-        higher, as in `cgscore.training.scores.together`. An ``id`` must be that of the result.
+        higher, as in `cgscore.training.shared_runs`. An ``id`` must be that of the result.
 
     Raises
     ------

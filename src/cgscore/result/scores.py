@@ -459,7 +459,7 @@ class Scores:
             Suspected labels shown.
         beside : DataFrame, optional
             Other scores of the same examples, a column each, to compare with: for example what
-            `cgscore.training.scores.together.scores_by_training` returns.
+            `cgscore.training.scores_by_training` returns.
         progress : bool or function, optional
             As for `score`.
 

@@ -1,1 +1,1 @@
-"""The training itself: inputs, schedule, steps, records of every epoch, and how it goes on."""
+"""The training loop: inputs, schedule, steps, records of every epoch, and resuming."""

@@ -1,4 +1,4 @@
-"""Images shifted by up to a few pixels and mirrored, a batch at a time."""
+"""Random shifts and mirror images, for a batch at a time."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-PAD = 4  # pixels of black around an image: the paper, appendix on training details
+PADDING = 4  # pixels of black around an image: the paper, appendix on training details
 
 
-def augmented(images: Tensor, generator: torch.Generator, pad: int = PAD) -> Tensor:
+def augment(images: Tensor, generator: torch.Generator, padding: int = PADDING) -> Tensor:
     """Random crops of padded images, each mirrored with probability 1/2.
 
     Parameters
     ----------
     images : (n, c, h, w) tensor
-        Of bytes or numbers; black is 0.
+        Bytes or numbers; black is 0.
     generator : torch.Generator
-        Draws a shift and a side for every image.
-    pad : int
-        Pixels of 0 added on every side before an image of the old size is cut out.
+        Draws a shift and an orientation for each image.
+    padding : int
+        Pixels of 0 added on every side before a crop of the original size is taken.
     """
     n = len(images)
-    top, left = torch.randint(2 * pad + 1, (2, n), generator=generator)
+    top, left = torch.randint(2 * padding + 1, (2, n), generator=generator)
     mirrored = torch.randint(2, (n,), generator=generator).bool()
-    return moved(images, top, left, mirrored, pad)
+    return crop(images, top, left, mirrored, padding)
 
 
-def moved(images: Tensor, top: Tensor, left: Tensor, mirrored: Tensor, pad: int = PAD) -> Tensor:
-    """Crops whose corners are at (top, left) of the padded images, mirrored where asked for."""
+def crop(
+    images: Tensor, top: Tensor, left: Tensor, mirrored: Tensor, padding: int = PADDING
+) -> Tensor:
+    """Crops whose corners are at (top, left) of the padded images, mirrored where `mirrored`."""
     n, channels, height, width = images.shape
-    padded = functional.pad(images, (pad, pad, pad, pad))
+    padded = functional.pad(images, (padding, padding, padding, padding))
     rows = top[:, None] + torch.arange(height)
     columns = torch.arange(width).expand(n, -1)
     columns = left[:, None] + torch.where(mirrored[:, None], width - 1 - columns, columns)

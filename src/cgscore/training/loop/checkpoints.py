@@ -1,4 +1,4 @@
-"""Networks at moments of their training: as modules of their own, or as saved states of one."""
+"""Networks at several times of their training: modules, or state dicts of one network."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ Checkpoint: TypeAlias = nn.Module | Mapping[str, Any]
 
 
 def restored(checkpoints: Iterable[Checkpoint], model: nn.Module | None) -> Iterator[nn.Module]:
-    """The network of every checkpoint in turn.
+    """The network of each checkpoint in turn.
 
     Parameters
     ----------
     checkpoints : iterable of modules or state dicts
     model : module, optional
-        What state dicts are loaded into: a copy of it, which is used again for the next one.
+        State dicts are loaded into one copy of it, which is reused for the next one.
     """
-    vessel = None
-    for one in checkpoints:
-        if not isinstance(one, Mapping):
-            yield one
+    network = None
+    for checkpoint in checkpoints:
+        if not isinstance(checkpoint, Mapping):
+            yield checkpoint
             continue
         if model is None:
-            raise OptionError("A state dict needs a network to be loaded into: give model=.")
-        vessel = vessel or deepcopy(model)
+            raise OptionError("checkpoints has a state dict. Give its network as model=.")
+        network = network or deepcopy(model)
         try:
-            vessel.load_state_dict(dict(one))
+            network.load_state_dict(dict(checkpoint))
         except RuntimeError as error:
             raise OptionError(f"A state dict does not fit model=: {error}") from error
-        yield vessel
+        yield network
 
 
 @contextmanager
-def evaluated(model: nn.Module) -> Iterator[nn.Module]:
-    """The network in evaluation mode: no dropout, fixed statistics; afterwards as it was."""
+def evaluation_mode(model: nn.Module) -> Iterator[nn.Module]:
+    """The network without dropout and with fixed statistics; its modes are restored afterwards."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""What a network says of examples: loss, correctness and the probability of every class."""
+"""Evaluation of a network: loss, correctness and class probabilities of every example."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cgscore.execution.progress import Advance, ignore
-from cgscore.training.loop.checkpoints import evaluated
+from cgscore.training.loop.checkpoints import evaluation_mode
 from cgscore.training.loop.inputs import Inputs
 
-TOGETHER = 256  # examples evaluated at a time
+BATCH_SIZE = 256  # examples evaluated at a time
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Of n examples and k classes.
+    """Outputs of a network for n examples and k classes.
 
     Attributes
     ----------
     loss : (n,) array of float32
         Cross-entropy of the given label.
     correct : (n,) array of bool
-        Whether the given label has the largest output, the first of equals.
+        Whether the given label has the largest output (the first of equal ones).
     probability : (n, k) array of float32
-        The softmax of the outputs.
+        Softmax of the outputs.
     """
 
     loss: NDArray[np.float32]
@@ -38,21 +38,23 @@ class Evaluation:
 
 
 @torch.no_grad()
-def passed(
+def layer_outputs(
     model: nn.Module,
     layer: Callable[[Tensor], Tensor],
     inputs: Inputs,
     device: torch.device,
     advance: Advance = ignore,
+    *,
+    batch_size: int = BATCH_SIZE,
 ) -> Tensor:
-    """What a layer of `model` gives for every example, not augmented; on the CPU.
+    """Outputs of a layer of `model` for every example, without augmentation; on the CPU.
 
-    The model is on `device`. It is evaluated in its mode for that, and put back.
+    The model must be on `device`. It is evaluated in evaluation mode; its mode is restored.
     """
     parts = []
-    with evaluated(model):
-        for start in range(0, len(inputs), TOGETHER):
-            batch = inputs.batch(slice(start, start + TOGETHER))
+    with evaluation_mode(model):
+        for start in range(0, len(inputs), batch_size):
+            batch = inputs.batch(slice(start, start + batch_size))
             parts.append(layer(batch.to(device)).cpu())
             advance(len(batch))
     return torch.cat(parts)
@@ -65,11 +67,11 @@ def evaluate(
     device: torch.device,
     advance: Advance = ignore,
 ) -> Evaluation:
-    """Loss, correctness and probabilities of every example; `own` is the class of each."""
-    found = passed(model, model, inputs, device, advance).float()
+    """Loss, correctness and probabilities of every example; `codes` are the given classes."""
+    logits = layer_outputs(model, model, inputs, device, advance).float()
     labels = torch.as_tensor(codes, dtype=torch.long)
     return Evaluation(
-        functional.cross_entropy(found, labels, reduction="none").numpy(),
-        (found.argmax(dim=1) == labels).numpy(),
-        functional.softmax(found, dim=1).numpy(),
+        functional.cross_entropy(logits, labels, reduction="none").numpy(),
+        (logits.argmax(dim=1) == labels).numpy(),
+        functional.softmax(logits, dim=1).numpy(),
     )

@@ -1,9 +1,7 @@
-"""Examples as a network sees them: float32, images with channels first and normalised."""
+"""Examples as a network reads them: float32, images with channels first and normalised."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,51 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from cgscore.errors import DataError
-from cgscore.training.loop.augmentation import augmented
+from cgscore.training.loop.augmentation import augment
+from cgscore.training.networks.scale import Scale
 
-_TOGETHER = 1024  # images whose mean is taken at a time
-_RANGE = 20  # times that deviations may differ; bytes and numbers from 0 to 1 differ by 255
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What is taken from every channel, and what it is divided by; bytes count from 0 to 1."""
-
-    mean: tuple[float, ...]
-    deviation: tuple[float, ...]
-
-    @classmethod
-    def of(cls, images: Tensor) -> Scale:
-        """Mean and standard deviation of the channels; 1 where a channel does not vary."""
-        count = images.numel() / images.shape[1]
-        zero = torch.zeros(images.shape[1], dtype=torch.float64)
-        mean = sum((part.sum(dim=(0, 2, 3)) for part in _parts(images)), zero) / count
-        centre = mean[:, None, None]
-        squares = ((part - centre).square().sum(dim=(0, 2, 3)) for part in _parts(images))
-        deviation = (sum(squares, zero) / count).sqrt()
-        varies = deviation > 1e-7 * mean.abs()  # more than by rounding
-        return cls(tuple(mean.tolist()), tuple(deviation.where(varies, 1.0).tolist()))
-
-    def __call__(self, images: Tensor) -> Tensor:
-        """Normalised images."""
-        mean, deviation = (
-            torch.tensor(values)[:, None, None] for values in (self.mean, self.deviation)
-        )
-        return (_numbers(images) - mean) / deviation
+MAX_DEVIATION_RATIO = 20  # between images and scale; bytes and numbers from 0 to 1 differ by 255
 
 
 class Inputs:
-    """n examples, of which batches are made.
+    """n examples, from which batches are drawn.
 
     Parameters
     ----------
     X : (n, h, w), (n, h, w, c) or (n, c, h, w) images, c of 1 or 3; or (n, p) rows of numbers
-        Images may be bytes (whole numbers from 0 to 255), which stay bytes until a batch is made,
-        or numbers. Rows are taken as they are.
+        Images may be numbers or bytes (whole numbers from 0 to 255), which are stored as bytes and
+        converted batch by batch. Rows are not scaled.
     scale : Scale, optional
-        For images; by default that of these images.
+        Normalisation of images; by default their own mean and standard deviation.
     name : str
-        Of `X` in messages.
+        Name of `X` in messages.
     """
 
     def __init__(self, X: ArrayLike, *, scale: Scale | None = None, name: str = "X") -> None:
@@ -65,12 +36,11 @@ class Inputs:
         except ValueError as error:  # lists of different lengths
             raise DataError(f"{name} is no array: {error}") from error
         checked = np.asarray(_channels_first(_checked(given, name), name), order="C")
-        own = checked if checked.flags.writeable else checked.copy()
-        self.values = torch.from_numpy(own)
+        self.values = torch.from_numpy(checked if checked.flags.writeable else checked.copy())
         self.is_image = self.values.ndim == 4
         self.scale = (scale or Scale.of(self.values)) if self.is_image else None
         if scale is not None and self.is_image:
-            _refuse_range(Scale.of(self.values), scale, name)
+            _check_range(Scale.of(self.values), scale, name)
         if self.scale and self.values.shape[1] not in (1, len(self.scale.mean)):
             raise DataError(
                 f"{name} has images of {self.values.shape[1]} channels. "
@@ -81,40 +51,32 @@ class Inputs:
         return len(self.values)
 
     def batch(self, rows: Tensor | slice, generator: torch.Generator | None = None) -> Tensor:
-        """The examples at these positions; images are augmented if there is a generator."""
+        """The examples at these positions; images are augmented if a generator is given."""
         values = self.values[rows]
         if self.scale is None:
             return values
-        return self.scale(values if generator is None else augmented(values, generator))
+        return self.scale(values if generator is None else augment(values, generator))
 
 
-class _Ready(Inputs):
-    """Examples that are already what a network takes; integers become float32."""
+class _UnscaledInputs(Inputs):
+    """Examples in the form the network expects; integers become float32."""
 
     def __init__(self, X: ArrayLike | Tensor) -> None:
         values = X.detach() if isinstance(X, Tensor) else torch.as_tensor(np.asarray(X, order="C"))
         if not values.ndim or not len(values):
-            raise DataError(f"X has the shape {tuple(values.shape)}. Expected examples.")
+            raise DataError(
+                f"X has the shape {tuple(values.shape)}. Expected one or more examples."
+            )
         self.values = values if values.is_floating_point() else values.float()
         self.is_image, self.scale = False, None
 
 
-Given: TypeAlias = Inputs | ArrayLike | Tensor
+InputsLike: TypeAlias = Inputs | ArrayLike | Tensor
 
 
-def as_inputs(X: Given) -> Inputs:
-    """`Inputs`, or arrays and tensors as what a network takes."""
-    return X if isinstance(X, Inputs) else _Ready(X)
-
-
-def _numbers(images: Tensor) -> Tensor:
-    return images.float() / 255 if images.dtype == torch.uint8 else images
-
-
-def _parts(images: Tensor) -> Iterator[Tensor]:
-    """Images as float64, some at a time."""
-    for start in range(0, len(images), _TOGETHER):
-        yield _numbers(images[start : start + _TOGETHER]).double()
+def as_inputs(X: InputsLike) -> Inputs:
+    """`X` as `Inputs`; arrays and tensors are used without normalisation."""
+    return X if isinstance(X, Inputs) else _UnscaledInputs(X)
 
 
 def _checked(X: NDArray[Any], name: str) -> NDArray[Any]:
@@ -125,23 +87,23 @@ def _checked(X: NDArray[Any], name: str) -> NDArray[Any]:
         )
     if X.ndim > 2 and X.dtype.kind in "iu" and X.min() >= 0 and X.max() <= 255:
         return X.astype(np.uint8, copy=False)
-    found = X.astype(np.float32, copy=False)
-    wrong = ~np.isfinite(found.reshape(len(X), -1)).all(axis=1)
+    values = X.astype(np.float32, copy=False)
+    wrong = ~np.isfinite(values.reshape(len(X), -1)).all(axis=1)
     if wrong.any():
         raise DataError(
-            f"{name} has values that are not finite in {wrong.sum():,} examples, the first is "
-            f"{np.flatnonzero(wrong)[0]}."
+            f"{name} has values that are not finite in {wrong.sum():,} examples, the first at "
+            f"position {np.flatnonzero(wrong)[0]}. Expected finite numbers."
         )
-    return found
+    return values
 
 
-def _refuse_range(own: Scale, scale: Scale, name: str) -> None:
-    """Refuse images of another range of values than those that the scale is of."""
-    ratio = np.mean(own.deviation) / np.mean(scale.deviation)
-    if not 1 / _RANGE < ratio < _RANGE:
+def _check_range(measured: Scale, scale: Scale, name: str) -> None:
+    """Reject images whose range of values differs from that of the images behind `scale`."""
+    ratio = np.mean(measured.deviation) / np.mean(scale.deviation)
+    if not 1 / MAX_DEVIATION_RATIO < ratio < MAX_DEVIATION_RATIO:
         raise DataError(
-            f"{name} has values that vary by {np.mean(own.deviation):.3g}, and the network knows "
-            f"images that vary by {np.mean(scale.deviation):.3g}. Give both as bytes, or both as "
+            f"{name} has a standard deviation of {np.mean(measured.deviation):.3g}, and the images "
+            f"of the network one of {np.mean(scale.deviation):.3g}. Give both as bytes, or both as "
             "numbers from 0 to 1."
         )
 
@@ -154,6 +116,6 @@ def _channels_first(X: NDArray[Any], name: str) -> NDArray[Any]:
     if X.shape[1] in (1, 3):
         return X
     if X.shape[3] in (1, 3):
-        found: NDArray[Any] = X.transpose(0, 3, 1, 2)
-        return found
+        moved: NDArray[Any] = X.transpose(0, 3, 1, 2)
+        return moved
     raise DataError(f"{name} has the shape {X.shape}. Expected 1 or 3 channels, first or last.")

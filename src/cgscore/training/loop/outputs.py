@@ -1,4 +1,4 @@
-"""What a network says of examples around its last layer: what that is given, and probabilities."""
+"""Outputs of a network: the features that its last layer reads, and class probabilities."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cgscore.execution.accelerator import usable
-from cgscore.training.loop.evaluation import passed
-from cgscore.training.loop.inputs import Given, as_inputs
+from cgscore.training.loop.evaluation import BATCH_SIZE, layer_outputs
+from cgscore.training.loop.inputs import InputsLike, as_inputs
 
 
 @dataclass(frozen=True)
@@ -21,29 +21,37 @@ class Outputs:
     Attributes
     ----------
     features : (n, d) array
-        What the last layer is given.
+        Input of the last layer.
     probability : (n, k) array
-        Softmax of what it returns.
+        Softmax of its output.
     """
 
     features: NDArray[Any]
     probability: NDArray[Any]
 
 
-def outputs(model: nn.Module, X: Given, *, device: str = "cpu") -> Outputs:
+def outputs(
+    model: nn.Module, X: InputsLike, *, device: str = "cpu", batch_size: int = BATCH_SIZE
+) -> Outputs:
     """Features and probabilities of every example.
 
     Parameters
     ----------
     model : module
-        With ``features(x)`` and ``head``; it is moved to `device` and evaluated, not trained.
+        A network with ``features(x)`` and ``head``. It is moved to `device`.
     X : Inputs, array or tensor
-        Arrays are taken as they are.
+        Arrays are used without normalisation.
+    device : str
+        Torch device to compute on.
+    batch_size : int
+        Examples evaluated at a time.
     """
     place = usable(device)
-    net = cast(Any, model.to(place))
-    features = passed(model, net.features, as_inputs(X), place).flatten(1)
+    network = cast(Any, model.to(place))
+    features = layer_outputs(
+        model, network.features, as_inputs(X), place, batch_size=batch_size
+    ).flatten(1)
     with torch.no_grad():
-        # in float64, or confident outputs would all be exactly 1
-        found: Tensor = net.head(features.to(place)).cpu().double().softmax(dim=1)
-    return Outputs(features.numpy(), found.numpy())
+        # in float64: in float32 confident outputs would all be exactly 1
+        probability: Tensor = network.head(features.to(place)).cpu().double().softmax(dim=1)
+    return Outputs(features.numpy(), probability.numpy())

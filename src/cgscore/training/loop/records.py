@@ -2,13 +2,13 @@
 
 ::
 
-    a line of JSON         what the file holds: n, the classes, which probabilities, and the
-                           digest of the training; padded
+    a line of JSON         header: n, the classes, which probabilities, and the digest of the
+                           training; padded
     a frame per epoch      seal, loss (float32), probability (float16), correctness (bits)
 
-Frames have one size, and each is on the disk before the next is begun. A frame is sealed for its
-epoch of this training (`execution.sealed`). After a kill the last one may be torn: its seal says
-so, and it does not count.
+All frames have the same size, and each is on the disk before the next one is written. A frame is
+sealed for its epoch of this training (`execution.sealed`). If the process is killed the last frame
+may be incomplete; its seal shows that, and the frame is ignored.
 """
 
 from __future__ import annotations
@@ -24,42 +24,43 @@ from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
 from cgscore.execution.files import naming_failures
-from cgscore.execution.sealed import seal
+from cgscore.execution.sealed import LENGTH, seal
 from cgscore.training.loop.evaluation import Evaluation
 
 _FORMAT = 2
-_LARGEST = 1 << 26  # bytes of a first line that is worth reading
-_ALIGNED = 64
+_MAX_HEADER_LENGTH = 1 << 26
+_ALIGNMENT = 64
 
 
 class Records:
-    """What a `Recorder` wrote: arrays of epochs and examples, read when they are used.
+    """Records of a training: arrays over epochs and examples, read from the file on use.
 
     Parameters
     ----------
     file : path or bytes
+        What a `Recorder` wrote.
 
     Attributes
     ----------
     classes : list
-        The labels that the k columns of `probability` belong to.
+        The labels of the k columns of `probability`.
     work : str
-        Digest of the training that was recorded.
+        Digest of the training.
     """
 
     def __init__(self, file: str | os.PathLike[str] | bytes) -> None:
         name, content = _content(file)
-        told, start = _head(name, content)
-        self.classes: list[Any] = told["classes"]
-        self.work = str(told["work"])
-        self._n = int(told["n"])
-        kind = _frame(self._n, len(self.classes), told["probability"] == "all")
-        whole = (len(content) - start) // kind.itemsize
-        frames = content[start : start + whole * kind.itemsize].view(kind)
-        self._frames = frames[: _sound(frames, self.work)]
+        header, start = _parse_header(name, content)
+        self.classes: list[Any] = header["classes"]
+        self.work = str(header["work"])
+        self._n = int(header["n"])
+        dtype = _frame_dtype(self._n, len(self.classes), header["probability"] == "all")
+        count = (len(content) - start) // dtype.itemsize
+        frames = content[start : start + count * dtype.itemsize].view(dtype)
+        self._frames = frames[: _intact_count(frames, self.work)]
 
     def __len__(self) -> int:
-        """Epochs."""
+        """Number of epochs."""
         return len(self._frames)
 
     @property
@@ -75,32 +76,32 @@ class Records:
 
     @property
     def probability(self) -> NDArray[np.float16]:
-        """(epochs, n, k), or (epochs, n) where only that of the given label was kept."""
+        """(epochs, n, k), or (epochs, n) if only that of the given label was recorded."""
         return np.asarray(self._frames["probability"])
 
 
 class Recorder:
-    """Writes records, one epoch after the other.
+    """Writes records, epoch by epoch.
 
     Parameters
     ----------
     path : Path or None
-        The file; without one, records stay in memory.
+        The file; None records in memory.
     codes : (n,) array
-        The class of each example, as a position in `classes`.
+        Class of each example, as a position in `classes`.
     classes : (k,) array
         The labels.
-    every : bool
-        Keep the probabilities of all classes, or of the given label only.
+    all_classes : bool
+        Record the probabilities of all classes, or that of the given label only.
     work : str
         Digest of the training.
-    done : int
-        Epochs that an earlier run has written, and that stay. Later ones are cut off.
+    finished : int
+        Epochs that an earlier run has written and that are kept. Later ones are cut off.
 
     Raises
     ------
     StorageError
-        The file has fewer epochs than `done`, or is of other examples.
+        The file has fewer than `finished` epochs, or belongs to other examples.
     """
 
     def __init__(
@@ -109,51 +110,52 @@ class Recorder:
         codes: NDArray[np.intp],
         classes: NDArray[Any],
         *,
-        every: bool,
+        all_classes: bool,
         work: str = "",
-        done: int = 0,
+        finished: int = 0,
     ) -> None:
-        self._path, self._own, self._every = path, codes, every
-        self._work, self._epoch = work, done
-        self._kind = _frame(len(codes), len(classes), every)
-        head = _line(
+        self._path, self._codes, self._all_classes = path, codes, all_classes
+        self._work, self._epoch = work, finished
+        self._dtype = _frame_dtype(len(codes), len(classes), all_classes)
+        header = _header_line(
             {
                 "cgscore records": _FORMAT,
                 "n": len(codes),
-                "probability": "all" if every else "given",
+                "probability": "all" if all_classes else "given",
                 "classes": classes.tolist(),
                 "work": work,
             }
         )
-        if done:
-            self._file = _reopened(path, head, len(head) + done * self._kind.itemsize, done)
+        if finished:
+            end = len(header) + finished * self._dtype.itemsize
+            self._file = _reopened(path, header, end, finished)
         else:
             with naming_failures(str(path)):
                 self._file = io.BytesIO() if path is None else path.open("w+b")
-            self._write(head)
+            self._write(header)
 
-    def append(self, found: Evaluation) -> None:
-        """Add an epoch; when this returns, it is on the disk."""
-        frame = np.zeros((), self._kind)
-        frame["loss"] = found.loss
-        frame["correct"] = np.packbits(found.correct)
+    def append(self, evaluation: Evaluation) -> None:
+        """Add an epoch. It is on the disk when this returns."""
+        frame = np.zeros((), self._dtype)
+        frame["loss"] = evaluation.loss
+        frame["correct"] = np.packbits(evaluation.correct)
         frame["probability"] = (
-            found.probability
-            if self._every
-            else np.take_along_axis(found.probability, self._own[:, None], axis=1)[:, 0]
+            evaluation.probability
+            if self._all_classes
+            else np.take_along_axis(evaluation.probability, self._codes[:, None], axis=1)[:, 0]
         )
-        frame["seal"] = _seal(frame, self._work, self._epoch)
+        frame["seal"] = _frame_seal(frame, self._work, self._epoch)
         self._epoch += 1
         self._write(frame.tobytes())
 
     def records(self) -> Records:
-        """What has been written so far."""
+        """The records written so far."""
         if isinstance(self._file, io.BytesIO):
             return Records(self._file.getvalue())
         return Records(self._file.name)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._path is not None:
             self._file.close()
 
@@ -165,70 +167,77 @@ class Recorder:
                 os.fsync(self._file.fileno())
 
 
-def _frame(n: int, k: int, every: bool) -> np.dtype[Any]:
+def _frame_dtype(n: int, k: int, all_classes: bool) -> np.dtype[Any]:
     return np.dtype(
         [
             ("seal", "<u8"),
             ("loss", "<f4", (n,)),
-            ("probability", "<f2", (n, k) if every else (n,)),
+            ("probability", "<f2", (n, k) if all_classes else (n,)),
             ("correct", "u1", (-(-n // 8),)),
         ]
     )
 
 
-def _line(told: dict[str, Any]) -> bytes:
-    text = json.dumps(told).encode()
-    return text.ljust(-(-(len(text) + 1) // _ALIGNED) * _ALIGNED - 1) + b"\n"
+def _header_line(header: dict[str, Any]) -> bytes:
+    text = json.dumps(header).encode()
+    return text.ljust(-(-(len(text) + 1) // _ALIGNMENT) * _ALIGNMENT - 1) + b"\n"
 
 
 def _content(file: str | os.PathLike[str] | bytes) -> tuple[str, NDArray[np.uint8]]:
+    """Name of the file in messages, and its bytes."""
     if isinstance(file, bytes):
-        return "These records", np.frombuffer(file, np.uint8)
+        return "The records in memory", np.frombuffer(file, np.uint8)
     try:
         return str(file), np.memmap(file, np.uint8, "r")
     except (OSError, ValueError) as error:
-        raise StorageError(f"{file} cannot be read: {error}.") from error
+        raise StorageError(f"{file} cannot be read: {error}. Expected records.") from error
 
 
-def _head(name: str, content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
-    """What the first line says, and where it ends."""
-    line, end, _ = content[:_LARGEST].tobytes().partition(b"\n")
+def _parse_header(name: str, content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
+    """The header, and the position of the first frame."""
+    line, end, _ = content[:_MAX_HEADER_LENGTH].tobytes().partition(b"\n")
     try:
-        told = json.loads(line)
-        if not end or told["cgscore records"] != _FORMAT or told["n"] < 1 or not told["classes"]:
+        header = json.loads(line)
+        if not end or header["cgscore records"] != _FORMAT or header["n"] < 1:
             raise ValueError
-        told["work"]
-        return dict(told), len(line) + 1
+        if not header["classes"]:
+            raise ValueError
+        header["work"]
+        return dict(header), len(line) + 1
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StorageError(f"{name}: no records of this version of cgscore.") from error
+        raise StorageError(
+            f"{name}: the first line is no header. Expected records of this version of cgscore."
+        ) from error
 
 
-def _seal(frame: NDArray[Any], work: str, epoch: int) -> int:
-    return seal(frame.tobytes()[8:], work, "records", epoch)
+def _frame_seal(frame: NDArray[Any], work: str, epoch: int) -> int:
+    return seal(frame.tobytes()[LENGTH:], work, "records", epoch)
 
 
-def _sound(frames: NDArray[Any], work: str) -> int:
-    """How many frames there are before the first one that is damaged or from elsewhere."""
+def _intact_count(frames: NDArray[Any], work: str) -> int:
+    """Number of frames before the first one that is damaged or of another training."""
     for i in range(len(frames)):
-        if int(frames["seal"][i]) != _seal(frames[i : i + 1], work, i):
+        if int(frames["seal"][i]) != _frame_seal(frames[i : i + 1], work, i):
             return i
     return len(frames)
 
 
-def _reopened(path: Path | None, head: bytes, end: int, done: int) -> IO[bytes]:
-    """The file of an earlier run, cut after the epochs that count."""
+def _reopened(path: Path | None, header: bytes, end: int, finished: int) -> IO[bytes]:
+    """The file of an earlier run, truncated after its finished epochs."""
     if path is None:
-        raise StorageError("Records in memory are of one run only.")
-    if len(Records(path)) < done:
+        raise StorageError("Records in memory cannot be continued by another run. Give a path.")
+    if len(Records(path)) < finished:
         raise StorageError(
-            f"{path}: fewer than the {done} epochs that were trained are there, or they are "
-            "damaged. Remove the folder to start again."
+            f"{path} has fewer than the {finished} epochs that were trained, or damaged ones. "
+            "Remove the folder to start again."
         )
     with naming_failures(str(path)):
         file = path.open("r+b")
-        if file.read(len(head)) != head:
+        if file.read(len(header)) != header:
             file.close()
-            raise StorageError(f"{path}: these records are of other examples.")
+            raise StorageError(
+                f"{path} has records of other examples. Remove the folder to start again."
+            )
         file.truncate(end)
         file.seek(end)
     return file

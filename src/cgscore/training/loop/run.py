@@ -1,4 +1,4 @@
-"""The steps of a training, and what is done after every epoch."""
+"""A training run: its steps, the end of each epoch, and its state."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cgscore.errors import ConvergenceError, OptionError, StorageError
 from cgscore.execution.checkpoint import digest_of
 from cgscore.execution.progress import Advance, Progress
 from cgscore.labels import Labels
+from cgscore.training.loop.checkpoint_folder import CheckpointFolder
 from cgscore.training.loop.evaluation import evaluate
-from cgscore.training.loop.folder import Folder
 from cgscore.training.loop.inputs import Inputs
-from cgscore.training.loop.presets import Settings
 from cgscore.training.loop.records import Recorder, Records
+from cgscore.training.loop.reselection import Reselection
 from cgscore.training.loop.schedule import (
     AUGMENTATION,
     LAYERS,
@@ -29,49 +29,55 @@ from cgscore.training.loop.schedule import (
     derived_seed,
     generator,
     learning_rate,
-    steps_of,
-    steps_of_epoch,
+    step_count,
+    steps_per_epoch,
 )
-from cgscore.training.scores.reselection import Reselection
+from cgscore.training.loop.settings import Settings
 
-OFTEN = 300.0  # seconds after which the state is kept within an epoch
+SAVE_INTERVAL = 300.0  # seconds after which the state is saved within an epoch
 
 _FORMAT = 2
-_BACKWARD = 3  # work of a step, in evaluations of its examples
+_STEP_COST = 3  # cost of a training step, in evaluations of its examples
 
 
-def work_of(settings: Settings, n: int, *, tested: int = 0, records: bool = True) -> float:
-    """The total of the phase that a training reports, for `Progress.whole` around several."""
-    steps = steps_of(settings, n) * _BACKWARD * settings.batch_size
-    return float(steps + settings.epochs * (tested + (n if records else 0)))
+def training_cost(settings: Settings, n: int, *, n_test: int = 0, records: bool = True) -> float:
+    """The total that a training reports to `Progress`, in evaluations of an example."""
+    steps = step_count(settings, n) * _STEP_COST * settings.batch_size
+    return float(steps + settings.epochs * (n_test + (n if records else 0)))
 
 
 @dataclass
 class Run:
-    """A training, and how far it is.
+    """A training and its current state.
 
     Attributes
     ----------
     model : Module
-        Trained in place, on `device`.
+        Trained in place.
+    device : torch.device
+        Where `model` is.
     inputs, labels : Inputs, Labels
         All n examples.
+    settings : Settings
+        How the model is trained.
+    seed : int
+        Seed of order, augmentation and random layers.
     rows : (m,) array
-        Those that are trained on, unless they are selected on the way.
+        Positions of the examples to train on, unless `select` selects them.
     select : Reselection or None
-        Chooses those that are trained on, with weights.
+        Selects the examples to train on, with weights.
     test : (Inputs, array) or None
-        Test data with the class of each.
+        Test data with the class of each example.
     keep : tuple of int
-        Epochs whose weights are kept.
-    recorded : str or None
-        Probabilities to keep: ``all`` or ``given``; None keeps no records.
+        Epochs whose weights are saved.
+    recorded : {"all", "given", None}
+        Which probabilities are recorded; None writes no records.
     until : int
-        The epoch after which to stop; a later run may go on.
+        The epoch after which to stop. A later run may continue.
     step : int
-        Steps that are done.
+        Number of finished steps.
     accuracy : list of float
-        On the test data, after every epoch that is done.
+        Accuracy on the test data after each finished epoch.
     """
 
     model: nn.Module
@@ -91,23 +97,25 @@ class Run:
 
     def __post_init__(self) -> None:
         n = len(self.inputs)
-        self.steps, self._of_epoch = steps_of(self.settings, n), steps_of_epoch(self.settings, n)
-        self._own = torch.as_tensor(self.labels.codes, dtype=torch.long)
-        self._take(torch.as_tensor(self.rows, dtype=torch.long), torch.ones(n), since=0)
+        self.steps = step_count(self.settings, n)
+        self._per_epoch = steps_per_epoch(self.settings, n)
+        self._codes = torch.as_tensor(self.labels.codes, dtype=torch.long)
+        all_rows = torch.as_tensor(self.rows, dtype=torch.long)
+        self._train_on(all_rows, torch.ones(n), first_step=0)
         self._optimiser = _optimiser(self.model, self.settings)
 
     @property
     def epoch(self) -> int:
-        """Epochs that are done."""
-        return self.step // self._of_epoch
+        """Number of finished epochs."""
+        return self.step // self._per_epoch
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the result, but for the machine."""
+        """Everything that determines the result, except the machine."""
         weights = xxhash.xxh3_128()
         for name, value in self.model.state_dict().items():
             weights.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
             weights.update(value.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-        trained = [name for name, one in self.model.named_parameters() if one.requires_grad]
+        trained = [name for name, value in self.model.named_parameters() if value.requires_grad]
         weights.update(f"{type(self.model).__qualname__} {self.model!r} {trained}".encode())
         return {
             "format": _FORMAT,
@@ -122,16 +130,16 @@ class Run:
             "training": f"{self.settings}, keep {list(self.keep)}, records {self.recorded}",
         }
 
-    def finish(self, folder: Folder | None, progress: Progress) -> Records | None:
-        """Train to the end, from where an earlier run was; give the records."""
+    def finish(self, folder: CheckpointFolder | None, progress: Progress) -> Records | None:
+        """Train until `until`, from the state in `folder` if there is one; return the records."""
         state = folder.state() if folder else None
-        if folder and state and not self._recorded(folder, state["step"] // self._of_epoch):
-            folder.start_again(folder.records.name)
+        if folder and state and not self._has_records(folder, state["step"] // self._per_epoch):
+            folder.warn_restart(folder.records.name)
             state = None
         if state:
             self._restore(state)
         elif folder and 0 in self.keep:
-            folder.keep_weights(0, self.model)
+            folder.save_weights(0, self.model)
         if not self.recorded:
             self._train(folder, None, progress)
             return None
@@ -139,9 +147,9 @@ class Run:
             folder.records if folder else None,
             self.labels.codes,
             self.labels.classes,
-            every=self.recorded == "all",
+            all_classes=self.recorded == "all",
             work=folder.digest if folder else "",
-            done=self.epoch,
+            finished=self.epoch,
         )
         try:
             self._train(folder, recorder, progress)
@@ -149,98 +157,102 @@ class Run:
         finally:
             recorder.close()
 
-    def _recorded(self, folder: Folder, epochs: int) -> bool:
-        """Whether the records of so many epochs are there and sound, where any are wanted."""
+    def _has_records(self, folder: CheckpointFolder, epochs: int) -> bool:
+        """Whether the records of so many epochs are there and intact, if any are needed."""
         if not self.recorded or not epochs:
             return True
         try:
-            found = Records(folder.records)
+            records = Records(folder.records)
         except StorageError:
             return False
-        return found.work == folder.digest and len(found) >= epochs
+        return records.work == folder.digest and len(records) >= epochs
 
-    def _train(self, folder: Folder | None, recorder: Recorder | None, progress: Progress) -> None:
-        tested = len(self.test[0]) if self.test else 0
-        last = self.until * self._of_epoch
-        total = work_of(
+    def _train(
+        self, folder: CheckpointFolder | None, recorder: Recorder | None, progress: Progress
+    ) -> None:
+        last = self.until * self._per_epoch
+        total = training_cost(
             replace(self.settings, epochs=self.until),
             len(self.inputs),
-            tested=tested,
+            n_test=len(self.test[0]) if self.test else 0,
             records=recorder is not None,
         )
         with progress.phase("training", total) as advance:
             if self.step:
                 advance(total * min(1.0, self.step / last), before=True, note=self._note())
-            kept, losses = time.monotonic(), torch.zeros((), device=self.device)
+            saved_at, loss_sum = time.monotonic(), torch.zeros((), device=self.device)
             while self.step < last:
-                if self.select and self.step % (self.select.every * self._of_epoch) == 0:
+                if self.select and self.step % (self.select.every * self._per_epoch) == 0:
                     self._reselect(self.select)
-                losses += self._step()
-                advance(_BACKWARD * self.settings.batch_size, note=self._note())
-                over = self.step % self._of_epoch == 0
-                if over:
-                    self._check(float(losses))
+                loss_sum += self._step()
+                advance(_STEP_COST * self.settings.batch_size, note=self._note())
+                epoch_ends = self.step % self._per_epoch == 0
+                if epoch_ends:
+                    self._check_finite(float(loss_sum))
                     self._end_epoch(folder, recorder, advance)
-                    losses.zero_()
-                if folder and (over or time.monotonic() - kept > OFTEN):
-                    folder.keep_state(self._state())
-                    kept = time.monotonic()
+                    loss_sum.zero_()
+                if folder and (epoch_ends or time.monotonic() - saved_at > SAVE_INTERVAL):
+                    folder.save_state(self._state())
+                    saved_at = time.monotonic()
 
-    def _take(self, rows: torch.Tensor, weights: torch.Tensor, since: int) -> None:
-        """Train on these rows from a step on; weights are of all examples."""
-        self._chosen, self._weights, self._since = rows, weights, since
-        self._batches = Batches(rows, self.settings.batch_size, self.seed, since)
+    def _train_on(self, rows: torch.Tensor, weights: torch.Tensor, first_step: int) -> None:
+        """Train on these rows from a step on; `weights` has one weight for each of n examples."""
+        self._selected, self._weights, self._first_step = rows, weights, first_step
+        self._batches = Batches(rows, self.settings.batch_size, self.seed, first_step)
 
     def _reselect(self, select: Reselection) -> None:
-        """Train on what the network as it is makes of all examples; weights have the mean 1."""
-        found = evaluate(self.model, self.inputs, self.labels.codes, self.device)
-        chosen = select(self.epoch, found, self.labels.codes)
-        if len(chosen.positions) < 2:
-            raise OptionError(f"{select} chose {len(chosen.positions)} examples. Training needs 2.")
+        """Select the examples to train on by the current network; scale weights to mean 1."""
+        evaluation = evaluate(self.model, self.inputs, self.labels.codes, self.device)
+        subset = select(self.epoch, evaluation, self.labels.codes)
+        if len(subset.positions) < 2:
+            raise OptionError(
+                f"{select} selected {len(subset.positions)} examples. Training needs at least 2: "
+                "raise the fraction."
+            )
         weights = torch.zeros(len(self.inputs))
-        weights[chosen.positions] = torch.as_tensor(
-            chosen.weights / chosen.weights.mean(), dtype=torch.float32
+        weights[subset.positions] = torch.as_tensor(
+            subset.weights / subset.weights.mean(), dtype=torch.float32
         )
-        self._take(torch.as_tensor(chosen.positions, dtype=torch.long), weights, self.step)
+        self._train_on(torch.as_tensor(subset.positions, dtype=torch.long), weights, self.step)
 
     def _step(self) -> torch.Tensor:
-        """One step; its loss."""
+        """Do one step; return its loss."""
         torch.manual_seed(derived_seed(self.seed, LAYERS, self.step))
-        chosen = self._batches[self.step]
-        drawn = generator(self.seed, AUGMENTATION, self.step) if self.settings.augment else None
-        batch = self.inputs.batch(chosen, drawn)
+        rows = self._batches[self.step]
+        draw = generator(self.seed, AUGMENTATION, self.step) if self.settings.augment else None
+        batch = self.inputs.batch(rows, draw)
         for group in self._optimiser.param_groups:
             group["lr"] = learning_rate(self.settings, self.step, self.steps)
         self.model.train()
         self._optimiser.zero_grad()
-        found = self.model(batch.to(self.device))
-        codes, weights = (one[chosen].to(self.device) for one in (self._own, self._weights))
-        loss = (weights * functional.cross_entropy(found, codes, reduction="none")).mean()
+        logits = self.model(batch.to(self.device))
+        codes, weights = (values[rows].to(self.device) for values in (self._codes, self._weights))
+        loss = (weights * functional.cross_entropy(logits, codes, reduction="none")).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         self.step += 1
         return loss.detach()
 
     def _end_epoch(
-        self, folder: Folder | None, recorder: Recorder | None, advance: Advance
+        self, folder: CheckpointFolder | None, recorder: Recorder | None, advance: Advance
     ) -> None:
-        """Evaluate, and keep the weights if they are asked for."""
+        """Evaluate, and save the weights of epochs in `keep`."""
 
-        def noted(amount: float, *, before: bool = False, note: str = "") -> None:
+        def advance_with_note(amount: float, *, before: bool = False, note: str = "") -> None:
             advance(amount, before=before, note=self._note())
 
         if recorder:
             recorder.append(
-                evaluate(self.model, self.inputs, self.labels.codes, self.device, noted)
+                evaluate(self.model, self.inputs, self.labels.codes, self.device, advance_with_note)
             )
         if self.test:
-            right = evaluate(self.model, *self.test, self.device, noted).correct
-            self.accuracy.append(float(right.mean()))
+            correct = evaluate(self.model, *self.test, self.device, advance_with_note).correct
+            self.accuracy.append(float(correct.mean()))
         if folder and self.epoch in self.keep:
-            folder.keep_weights(self.epoch, self.model)
+            folder.save_weights(self.epoch, self.model)
 
-    def _check(self, losses: float) -> None:
-        if not np.isfinite(losses):
+    def _check_finite(self, loss: float) -> None:
+        if not np.isfinite(loss):
             raise ConvergenceError(
                 f"Training diverged in epoch {self.epoch}: the loss is not finite."
                 f" Lower learning_rate={self.settings.learning_rate}."
@@ -248,8 +260,8 @@ class Run:
 
     def _note(self) -> str:
         epoch = min(self.epoch + 1, self.settings.epochs)
-        right = f", {self.accuracy[-1]:.1%} right" if self.accuracy else ""
-        return f"epoch {epoch} of {self.settings.epochs}{right}"
+        accuracy = f", {self.accuracy[-1]:.1%} right" if self.accuracy else ""
+        return f"epoch {epoch} of {self.settings.epochs}{accuracy}"
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -257,14 +269,14 @@ class Run:
             "accuracy": self.accuracy,
             "model": self.model.state_dict(),
             "optimiser": self._optimiser.state_dict(),
-            "chosen": (self._chosen, self._weights, self._since),
+            "chosen": (self._selected, self._weights, self._first_step),
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
         self.step, self.accuracy = state["step"], state["accuracy"]
         self.model.load_state_dict(state["model"])
         self._optimiser.load_state_dict(state["optimiser"])
-        self._take(*state["chosen"])
+        self._train_on(*state["chosen"])
 
 
 def _optimiser(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:

@@ -1,8 +1,9 @@
-"""Training of a classifier, with a record of every example after every epoch.
+"""Training of a classifier, with records of every example after every epoch.
 
-Everything random is a function of the seed and of the step: the order of examples, their
-augmentation, and what layers such as dropout draw. So a run that is interrupted and goes on ends
-with the same bits as one that is not, on the CPU of the same machine with as many threads.
+All random numbers are functions of the seed and of the step: the order of examples, their
+augmentation, and the draws of layers such as dropout. A run that is interrupted and resumed
+therefore ends with the same bits as an uninterrupted one, on the CPU of the same machine with the
+same number of threads.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ from cgscore.execution.accelerator import usable
 from cgscore.execution.progress import Listener, Progress, reporter
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.selection.orders import as_positions
-from cgscore.training.loop.folder import Folder, load
-from cgscore.training.loop.inputs import Inputs, Scale
-from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.checkpoint_folder import CheckpointFolder, load_state
+from cgscore.training.loop.inputs import Inputs
 from cgscore.training.loop.records import Records
+from cgscore.training.loop.reselection import Reselection
 from cgscore.training.loop.run import Run
-from cgscore.training.scores.reselection import Reselection
+from cgscore.training.loop.settings import Settings
+from cgscore.training.networks.scale import Scale
 
-MANY = 20  # classes, beyond which only the probability of the given label is kept
+MAX_RECORDED_CLASSES = 20  # with more, only the probability of the given label is recorded
 
 
 @dataclass(frozen=True)
@@ -42,21 +44,21 @@ class Trained:
     Attributes
     ----------
     model : Module
-        In its mode for evaluation, on the device it was trained on.
+        In evaluation mode, on the device it was trained on.
     classes : (k,) array
         The labels of its outputs.
     accuracy : (epochs,) array or None
-        Share of the test data that was right after every epoch, if there were any.
+        Accuracy on the test data after every epoch, if test data were given.
     records : Records or None
         Loss, correctness and probabilities of every example after every epoch.
     checkpoints : mapping
-        Files of the epochs that were to be kept; 0 is before the first step.
+        Files of the saved epochs; epoch 0 is before the first step.
     scale : Scale or None
         How images were normalised: ``Inputs(X, scale=scale)`` is what the model saw.
     steps : int
-        How many there were.
+        Number of steps.
     digest : str
-        Of the training, for which the files of weights are sealed; empty without a checkpoint.
+        Digest of the training, which is in the files of weights; empty without a checkpoint.
     """
 
     model: nn.Module
@@ -69,12 +71,15 @@ class Trained:
     digest: str = ""
 
     def at(self, epoch: int) -> nn.Module:
-        """A copy of the network with the weights after a kept epoch."""
+        """A copy of the network with the weights after a saved epoch."""
         if epoch not in self.checkpoints:
-            kept = ", ".join(map(str, self.checkpoints)) or "none"
-            raise OptionError(f"The weights after epoch {epoch} were not kept. There are: {kept}.")
+            saved = ", ".join(map(str, self.checkpoints)) or "none"
+            raise OptionError(
+                f"epoch must be one whose weights were saved ({saved}); got {epoch}. List it in "
+                "keep= of train."
+            )
         model = copy.deepcopy(self.model)
-        model.load_state_dict(load(self.checkpoints[epoch], self.digest))
+        model.load_state_dict(load_state(self.checkpoints[epoch], self.digest))
         return model
 
 
@@ -96,13 +101,13 @@ def train(
     progress: Progress | Listener | bool | None = None,
     device: str = "cpu",
 ) -> Trained:
-    """A copy of `model`, trained on X and y to a small cross-entropy.
+    """A copy of `model`, trained on X and y to minimise the cross-entropy.
 
     Parameters
     ----------
     model : Module
-        Gives k outputs for every example; it stays as it is. Where it has a `scale`, images are
-        normalised by that, otherwise by their own mean and deviation.
+        Returns k outputs for every example; it is not changed. If it has a `scale`, images are
+        normalised by that, otherwise by their own mean and standard deviation.
     X : (n, h, w), (n, h, w, c), (n, c, h, w) or (n, p) array
         Images, or rows of numbers; see `Inputs`.
     y : (n,) array
@@ -110,41 +115,44 @@ def train(
     settings : Settings
         For example ``preset("paper", "cifar-10").settings``.
     seed : int
-        Of order, augmentation and random layers.
+        Seed of order, augmentation and random layers.
     rows : array, optional
-        Positions or a mask of the examples that are trained on; by default all. The number of
-        steps and the records are those of all examples whatever `rows` are.
+        Positions or mask of the examples to train on; by default all. The number of steps and the
+        records are those of all examples in either case.
     select : Reselection, optional
-        Chooses what is trained on, with weights, before the first epoch and then every few: for
-        example ``Craig(0.3)``. The loss of a step is the sum of weights times losses, divided by
-        the size of the batch; weights have the mean 1.
+        Selects the examples to train on, with weights, before the first epoch and again every few
+        epochs: for example ``Craig(0.3)``. The loss of a step is the sum of weights times losses,
+        divided by the batch size; weights are scaled to mean 1.
     X_test, y_test : arrays, optional
-        Evaluated after every epoch.
+        Test data, evaluated after every epoch.
     checkpoint : path, optional
-        A folder from which a run that was interrupted goes on.
+        A folder from which an interrupted run resumes.
     keep : sequence of int
-        Epochs whose weights are kept in the checkpoint; 0 is before the first step.
+        Epochs whose weights are saved in the checkpoint; 0 is before the first step.
     until : int, optional
-        Stop after this epoch of the schedule; with a checkpoint, a later call goes on from there,
-        and one that asks for less finds what there is.
+        Stop after this epoch of the schedule. With a checkpoint, a later call continues from
+        there; one with a smaller `until` returns the saved state.
     records : bool or str
-        Evaluate all examples after every epoch. ``"all"`` keeps the probabilities of all classes,
-        ``"given"`` that of the given label; True is ``"all"`` up to 20 classes.
-    progress : optional
-        As elsewhere, or a `Progress`.
+        Evaluate all examples after every epoch. ``"all"`` records the probabilities of all
+        classes, ``"given"`` that of the given label; True is ``"all"`` for up to 20 classes, and
+        ``"given"`` for more.
+    progress : bool, function or Progress, optional
+        As for `cgscore.score`, or a `Progress`.
     device : str
-        Of torch.
+        Torch device to train on.
 
     Raises
     ------
     ConvergenceError
-        The loss is not finite any more.
+        The loss is no longer finite.
     StorageError
-        The checkpoint is of other work, or damaged. The device, the version of torch and the
-        number of threads may change between runs; the last digits then may, too.
+        The checkpoint belongs to other work, or is damaged. The device, the version of torch and
+        the number of threads may change between runs; the last digits may then change, too.
     """
     if not any(weight.requires_grad for weight in model.parameters()):
-        raise OptionError("The model has no weights that can be trained: all are frozen.")
+        raise OptionError(
+            "model has no weights to train: all are frozen. Set requires_grad on some of them."
+        )
     scale = getattr(model, "scale", None)
     inputs = Inputs(X, scale=scale if isinstance(scale, Scale) else None)
     labels = as_labels(y, len(inputs))
@@ -158,21 +166,21 @@ def train(
         seed=checked_seed(seed),
         rows=_checked_rows(rows, len(inputs)),
         select=select,
-        test=labelled_test(X_test, y_test, inputs, labels),
+        test=coded_test_data(X_test, y_test, inputs, labels),
         keep=_checked_epochs(keep, settings, checkpoint),
         recorded=_probabilities(records, len(labels.classes)),
         until=settings.epochs if until is None else until,
     )
     if rows is not None and select is not None:
-        raise OptionError("rows and select both say what is trained on: give one of them.")
+        raise OptionError("rows and select both choose the examples to train on. Give one of them.")
     if not 1 <= run.until <= settings.epochs:
-        raise OptionError(f"until={until!r}: expected an epoch from 1 to {settings.epochs}.")
+        raise OptionError(f"until must be an epoch from 1 to {settings.epochs}; got {until!r}.")
     _check_outputs(run)
-    folder = None if checkpoint is None else Folder(Path(checkpoint), run.identity())
-    others = range(torch.cuda.device_count()) if place.type == "cuda" else []
+    folder = None if checkpoint is None else CheckpointFolder(Path(checkpoint), run.identity())
+    generators = range(torch.cuda.device_count()) if place.type == "cuda" else []
     try:
-        with torch.random.fork_rng(devices=others):
-            found = run.finish(folder, _listening(progress))
+        with torch.random.fork_rng(devices=generators):
+            history = run.finish(folder, _as_progress(progress))
     finally:
         if folder:
             folder.close()
@@ -180,7 +188,7 @@ def train(
         run.model.eval(),
         labels.classes,
         np.array(run.accuracy) if run.test else None,
-        found,
+        history,
         {epoch: folder.weights(epoch) for epoch in run.keep if epoch <= run.epoch}
         if folder
         else {},
@@ -190,79 +198,85 @@ def train(
     )
 
 
-def _listening(progress: Progress | Listener | bool | None) -> Progress:
+def _as_progress(progress: Progress | Listener | bool | None) -> Progress:
     return progress if isinstance(progress, Progress) else reporter(progress)
 
 
 def checked_seed(seed: int) -> int:
-    """A seed, or an `OptionError`."""
+    """The seed as an int, or an `OptionError`."""
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise OptionError(f"seed={seed!r} makes no sense. Expected a whole number from 0 up.")
+        raise OptionError(f"seed must be a whole number, 0 or larger; got {seed!r}.")
     return int(seed)
 
 
 def _checked_rows(rows: ArrayLike | None, n: int) -> NDArray[np.intp]:
-    chosen = np.arange(n) if rows is None else as_positions(rows, n)
-    if len(chosen) < 2:
-        raise OptionError(f"rows has {len(chosen)} examples. Training needs at least 2.")
-    return chosen
+    positions = np.arange(n) if rows is None else as_positions(rows, n)
+    if len(positions) < 2:
+        raise OptionError(f"rows must have at least 2 examples; got {len(positions)}.")
+    return positions
 
 
 def _checked_epochs(keep: Sequence[int], settings: Settings, checkpoint: Any) -> tuple[int, ...]:
     wrong = [epoch for epoch in keep if not 0 <= epoch <= settings.epochs]
     if wrong:
         raise OptionError(
-            f"keep={list(keep)}: there is no epoch {wrong[0]}. Choose from 0 to {settings.epochs}."
+            f"keep must be epochs from 0 to {settings.epochs}; got {wrong[0]} in {list(keep)}."
         )
     if keep and checkpoint is None:
-        raise OptionError(f"keep={list(keep)} needs a folder. Give one as checkpoint=.")
+        raise OptionError(f"keep={list(keep)} needs a folder. Give it as checkpoint=.")
     return tuple(sorted({int(epoch) for epoch in keep}))
 
 
 def _probabilities(records: bool | str, k: int) -> str | None:
-    """Which are recorded, if any."""
+    """Which probabilities are recorded; None for no records."""
     if isinstance(records, bool):
-        return ("all" if k <= MANY else "given") if records else None
+        return ("all" if k <= MAX_RECORDED_CLASSES else "given") if records else None
     if records not in ("all", "given"):
-        raise OptionError(f"records={records!r} is not known. Choose from: all, given")
+        raise OptionError(f"records must be a bool, 'all' or 'given'; got {records!r}.")
     return records
 
 
-def labelled_test(
+def coded_test_data(
     X: ArrayLike | None, y: ArrayLike | None, inputs: Inputs, labels: Labels
 ) -> tuple[Inputs, NDArray[np.intp]] | None:
-    """Test data, normalised as the training data, with the class of each."""
+    """Test data, normalised like the training data, with the class code of each example."""
     if X is None and y is None:
         return None
     if X is None or y is None:
-        raise OptionError("X_test and y_test belong together: give both or none.")
+        raise OptionError("X_test and y_test must be given together. Give both or neither.")
     test, values = Inputs(X, scale=inputs.scale, name="X_test"), label_vector(y, "y_test")
     if len(values) != len(test):
-        raise LabelError(f"y_test has {len(values):,} labels for {len(test):,} examples.")
+        raise LabelError(
+            f"y_test has {len(values):,} labels for the {len(test):,} examples of X_test."
+        )
     positions = {label: i for i, label in enumerate(labels.classes.tolist())}
     unknown = [label for label in values.tolist() if label not in positions]
     if unknown:
-        raise LabelError(f"y_test has the label {unknown[0]!r}, which y does not have.")
+        raise LabelError(
+            f"y_test has the label {unknown[0]!r}, which y does not have. Expected labels of y."
+        )
     return test, np.array([positions[label] for label in values.tolist()], np.intp)
 
 
 def _check_outputs(run: Run) -> None:
-    """See that the model takes the examples and has an output for every class."""
+    """Check that the model accepts the examples and has one output per class."""
     shape, k = tuple(run.inputs.values.shape[1:]), len(run.labels.classes)
     training = run.model.training
     try:
         with torch.no_grad():
-            found = run.model.eval()(run.inputs.batch(slice(0, 2)).to(run.device))
-    except Exception as error:  # whatever a network does with what it does not expect
+            logits = run.model.eval()(run.inputs.batch(slice(0, 2)).to(run.device))
+    except Exception as error:  # a network may raise anything
         raise OptionError(
-            f"The model does not take examples of the shape {shape}: {str(error).splitlines()[0]}"
+            f"model does not accept examples of the shape {shape}: {str(error).splitlines()[0]}"
         ) from error
     finally:
         run.model.train(training)
-    if not isinstance(found, torch.Tensor):
-        raise OptionError(f"The model gives a {type(found).__name__}. Expected a tensor (n, k).")
-    if found.shape != (2, k):
+    if not isinstance(logits, torch.Tensor):
         raise OptionError(
-            f"The model gives outputs of the shape {tuple(found.shape[1:])}, and y has {k} classes."
-            f" Give one with num_classes={k}."
+            f"model returns a {type(logits).__name__}. Expected a tensor of the shape (n, k)."
+        )
+    if logits.shape != (2, k):
+        raise OptionError(
+            f"model returns outputs of the shape {tuple(logits.shape[1:])} for an example, and y "
+            f"has {k} classes. Build it with num_classes={k}."
         )

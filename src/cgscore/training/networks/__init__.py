@@ -1,1 +1,1 @@
-"""Networks beyond those of `training.models`."""
+"""Networks, and what is read off them: their layers, and gradients of single examples."""

@@ -1,1 +1,1 @@
-"""Scores of examples that need training."""
+"""Scores of examples that need trained networks."""

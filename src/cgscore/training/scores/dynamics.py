@@ -1,4 +1,4 @@
-"""How fast examples are learned, by their score (paper, section 5.1)."""
+"""Training dynamics by score: how fast examples are learned (paper, section 5.1)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.errors import DataError
-from cgscore.training.scores.levels import LEVELS, levels
+from cgscore.training.scores.levels import LEVEL_COUNT, levels
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def dynamics(
-    scores: ArrayLike, loss: ArrayLike, correct: ArrayLike, *, count: int = LEVELS
+    scores: ArrayLike, loss: ArrayLike, correct: ArrayLike, *, count: int = LEVEL_COUNT
 ) -> pd.DataFrame:
     """Mean loss and accuracy of each level of a score after each epoch.
 
     Parameters
     ----------
     scores : (n,) array
-        The score; levels are equal groups of its ascending order.
+        The score; levels are groups of equal size in its ascending order.
     loss, correct : (epochs, n) arrays
         Loss of every example after each epoch, and whether it was classified correctly.
     count : int
@@ -31,7 +31,7 @@ def dynamics(
     Returns
     -------
     DataFrame
-        ``epoch`` and ``level``, both counted from 1, level 1 being the lowest scores; ``loss`` and
+        ``epoch`` and ``level``, both counted from 1, level 1 has the lowest scores; ``loss`` and
         ``accuracy``.
     """
     import pandas as pd
@@ -50,7 +50,7 @@ def dynamics(
     if means["loss"].shape != means["correct"].shape:
         raise DataError(
             f"loss has {len(means['loss']):,} epochs and correct {len(means['correct']):,}. "
-            "Expected as many."
+            "Expected the same number."
         )
     epoch, level = np.indices(means["loss"].shape).reshape(2, -1) + 1
     table: pd.DataFrame = pd.DataFrame(

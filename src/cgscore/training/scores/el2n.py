@@ -1,8 +1,8 @@
 r"""EL2N, the norm of the error: ``E |p - y|_2`` (paper, appendix D.3).
 
-The mean over independent trainings of the Euclidean distance between the softmax outputs of an
-example and the unit vector of its class, early in training. From 0 to the square root of 2; high
-means hard.
+The Euclidean distance, early in training, between the softmax outputs of an example and the unit
+vector of its class, averaged over independent trainings. It ranges from 0 to the square root of 2;
+high means hard.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cgscore.training.scores.residuals import residuals
 
 
 def el2n(probability: ArrayLike, labels: ArrayLike) -> Array:
-    """Mean norm of the error of every example.
+    """EL2N of every example.
 
     Parameters
     ----------
@@ -36,6 +36,6 @@ def el2n(probability: ArrayLike, labels: ArrayLike) -> Array:
             "more trainings."
         )
     total = np.zeros(outputs.shape[1])
-    for one in outputs:
-        total += np.linalg.norm(residuals(one, labels), axis=1)
+    for run in outputs:
+        total += np.linalg.norm(residuals(run, labels), axis=1)
     return total / len(outputs)

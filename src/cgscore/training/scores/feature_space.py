@@ -1,8 +1,8 @@
-"""The CG-score of features: what a network in training makes of the inputs (paper, appendix H).
+"""The CG-score of a network's features (paper, appendix H).
 
-The kernel is that of the inputs' scores; only the rows are outputs of the layer before the last.
-Unlike the score of the data itself it needs a network that was trained for a few epochs, and
-depends on it.
+The kernel is the same as for inputs; the rows are the outputs of the network's layer before the
+last. Unlike the CG-score of the inputs, it needs a network trained for a few epochs, and depends on
+that network.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from torch import nn
 from cgscore.api import score
 from cgscore.result.scores import Scores
 from cgscore.training.loop.checkpoints import Checkpoint, restored
-from cgscore.training.loop.inputs import Given
+from cgscore.training.loop.inputs import InputsLike
 from cgscore.training.loop.outputs import outputs
 
-EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which the paper compares it with other scores
+EPOCHS = (1, 3, 5, 7, 9, 11, 20, 50, 200)  # at which the paper compares it with others
 
 
 def feature_space_scores(
-    X: Given,
+    X: InputsLike,
     y: ArrayLike,
     checkpoints: Mapping[int, Checkpoint],
     *,
@@ -31,30 +31,31 @@ def feature_space_scores(
     device: str = "cpu",
     **options: Any,
 ) -> dict[int, Scores]:
-    """Scores in the features of the layer before the last, epoch by epoch.
+    """CG-scores of the features of each checkpoint.
 
     Parameters
     ----------
     X : Inputs, array or tensor
-        ``Inputs(X, scale=trained.scale)`` for what `train` trained; arrays are taken as they are.
+        ``Inputs(X, scale=trained.scale)`` for a network that `train` returned. Arrays are used
+        without normalisation.
     y : (n,) array
         Labels.
     checkpoints : mapping of epochs to modules or state dicts
-        Modules have ``features(x)`` and ``head``; ``{10: trained.at(10)}`` for example.
+        For example ``{10: trained.at(10)}``. Modules need ``features(x)`` and ``head``.
     model : module, optional
-        The network that state dicts belong to.
+        The network of the state dicts.
     device : str
-        Where they are encoded.
+        Torch device on which features are computed.
     **options
-        Given to `cgscore.score`.
+        Options of `cgscore.score`.
 
     Returns
     -------
     dict
-        Epoch -> `Scores`.
+        `Scores` by epoch.
     """
-    found = {}
-    for epoch, net in zip(checkpoints, restored(checkpoints.values(), model), strict=True):
-        rows = outputs(net, X, device=device).features
-        found[epoch] = score(rows, y, **options)
-    return found
+    by_epoch = {}
+    for epoch, network in zip(checkpoints, restored(checkpoints.values(), model), strict=True):
+        features = outputs(network, X, device=device).features
+        by_epoch[epoch] = score(features, y, **options)
+    return by_epoch

@@ -1,9 +1,9 @@
-"""Forgetting events: how often an example that was right is wrong an epoch later.
+"""Forgetting events: how often a correctly classified example is wrong an epoch later.
 
-The paper (appendix D.3) counts, over epochs t = 2 ... T, how often the prediction goes from right
-at t - 1 to wrong at t. An example that is never right is then never forgotten and gets 0, like the
-easiest ones. The original definition (Toneva et al., 2019) puts such examples last instead; here
-they get ``T``, more than any count of events can be.
+The paper (appendix D.3) counts, over epochs t = 2 ... T, how often the prediction changes from
+right at t - 1 to wrong at t. An example that is never right is never forgotten and gets 0, like the
+easiest ones. The original definition (Toneva et al., 2019) ranks such examples last instead; here
+they then get ``T``, which is larger than any possible number of events.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def forgetting(correct: ArrayLike, *, never_learned: str = "zero") -> Array:
     correct : (epochs, n) or (runs, epochs, n) array
         Whether each example was classified correctly after each epoch.
     never_learned : {"zero", "last"}
-        What examples get in a training in which they were never right: 0 as in the paper, or the
-        number of epochs, beyond every other.
+        Score of an example in a training in which it was never right: 0 as in the paper, or the
+        number of epochs, which is larger than every other score.
 
     Returns
     -------
@@ -34,8 +34,7 @@ def forgetting(correct: ArrayLike, *, never_learned: str = "zero") -> Array:
     """
     if never_learned not in NEVER_LEARNED:
         raise OptionError(
-            f"never_learned={never_learned!r} is not known. "
-            f"Choose one of: {', '.join(NEVER_LEARNED)}."
+            f"never_learned must be one of {', '.join(NEVER_LEARNED)}; got {never_learned!r}."
         )
     right = np.asarray(correct)
     if right.ndim == 2:

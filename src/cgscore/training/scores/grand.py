@@ -1,11 +1,11 @@
 """GraNd: the norm of the gradient of an example's loss with respect to the parameters.
 
-The loss is the cross entropy, the norm Euclidean over all parameters, the score its mean over
-networks of independent trainings at one epoch (paper, section 3.2; Paul et al., 2021). Networks are
-evaluated, so that an example's gradient does not depend on others of its batch.
+The loss is the cross-entropy and the norm is Euclidean over all parameters. The score is the mean
+over networks of independent trainings at one epoch (paper, section 3.2; Paul et al., 2021). They
+are in evaluation mode, so that an example's gradient does not depend on the rest of its batch.
 
 For the last layer alone the gradient is ``(p - y) (f, 1)^T``, of norm ``|p - y| sqrt(|f|^2 + 1)``:
-no automatic derivative is needed.
+no automatic differentiation is needed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from torch import nn
 from cgscore.errors import DataError
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import Array
-from cgscore.training.loop.checkpoints import Checkpoint, evaluated, restored
-from cgscore.training.loop.inputs import Given, as_inputs
+from cgscore.training.loop.checkpoints import Checkpoint, evaluation_mode, restored
+from cgscore.training.loop.inputs import InputsLike, as_inputs
 from cgscore.training.loop.outputs import Outputs
+from cgscore.training.networks.gradients import PEAK_FACTOR, ExampleGradients, count_within
 from cgscore.training.scores.residuals import class_columns, residuals
-from cgscore.training.theory.tangent import MAKING, Tangent, within
 
 
 def grand(
     checkpoints: Iterable[Checkpoint],
-    X: Given,
+    X: InputsLike,
     labels: ArrayLike,
     *,
     model: nn.Module | None = None,
@@ -42,17 +42,17 @@ def grand(
     Parameters
     ----------
     checkpoints : iterable of modules or state dicts
-        One network of every training.
+        One network of each training.
     X : Inputs, array or tensor
-        Arrays are taken as they are.
+        Arrays are used without normalisation.
     labels : (n,) array
         Classes, as columns of the outputs.
     model : module, optional
-        The network that state dicts belong to.
+        The network of the state dicts.
     memory_limit : int or str
-        Bytes for the gradients that are computed at once; activations come on top.
+        Bytes for gradients that are in memory at the same time; activations come on top.
     device : str
-        Where to compute.
+        Torch device to compute on.
 
     Returns
     -------
@@ -60,18 +60,18 @@ def grand(
     """
     place, inputs = usable(device), as_inputs(X)
     norms = []
-    for net in restored(checkpoints, model):
-        with evaluated(net.to(place)):
-            tangent = Tangent(net)
-            k = tangent.outputs(inputs.batch(slice(0, 1)).to(place))
+    for network in restored(checkpoints, model):
+        with evaluation_mode(network.to(place)):
+            gradients = ExampleGradients(network)
+            k = gradients.output_count(inputs.batch(slice(0, 1)).to(place))
             y = torch.as_tensor(class_columns(labels, len(inputs), k), dtype=torch.long)
-            step = within(memory_limit, MAKING * tangent.bytes)
+            step = count_within(memory_limit, PEAK_FACTOR * gradients.bytes)
             parts = [slice(start, start + step) for start in range(0, len(inputs), step)]
-            found = [
-                tangent.loss_gradient_norms(inputs.batch(part).to(place), y[part].to(place))
+            by_part = [
+                gradients.loss_gradient_norms(inputs.batch(part).to(place), y[part].to(place))
                 for part in parts
             ]
-            norms.append(torch.cat(found).cpu().numpy())
+            norms.append(torch.cat(by_part).cpu().numpy())
     if not norms:
         raise DataError("checkpoints is empty. Expected one or more networks.")
     mean: Array = np.mean(norms, axis=0, dtype=np.float64)
@@ -79,12 +79,12 @@ def grand(
 
 
 def grand_last_layer(runs: Iterable[Outputs], labels: ArrayLike, *, bias: bool = True) -> Array:
-    """Mean norm of the gradient of the last layer, of every example.
+    """Mean norm of the last layer's gradient for every example.
 
     Parameters
     ----------
     runs : iterable of Outputs
-        Features and softmax outputs of one network of every training.
+        Features and softmax outputs of one network of each training.
     labels : (n,) array
         Classes, as columns of the outputs.
     bias : bool
@@ -95,9 +95,9 @@ def grand_last_layer(runs: Iterable[Outputs], labels: ArrayLike, *, bias: bool =
     (n,) array
     """
     norms: list[Any] = [
-        np.linalg.norm(residuals(one.probability, labels), axis=1)
-        * np.sqrt(np.square(one.features, dtype=np.float64).sum(axis=1) + bias)
-        for one in runs
+        np.linalg.norm(residuals(run.probability, labels), axis=1)
+        * np.sqrt(np.square(run.features, dtype=np.float64).sum(axis=1) + bias)
+        for run in runs
     ]
     if not norms:
         raise DataError("runs is empty. Expected outputs of one or more networks.")

@@ -1,4 +1,4 @@
-"""Examples in equal groups by a score, as the paper looks at training dynamics."""
+"""Levels of a score: groups of equal size in its ascending order (paper, section 5.1)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, OptionError
 
-LEVELS = 10
+LEVEL_COUNT = 10
 
 
-def levels(scores: ArrayLike, count: int = LEVELS) -> list[NDArray[np.intp]]:
-    """Positions of examples in ascending order of the score, cut into `count` equal groups.
+def levels(scores: ArrayLike, count: int = LEVEL_COUNT) -> list[NDArray[np.intp]]:
+    """Positions of the examples of each level, lowest scores first.
 
-    Ties are in the order of the input; where sizes cannot be equal, the first groups have one more.
+    Ties keep the order of the input. If `count` does not divide the number of examples, the first
+    levels have one example more.
     """
     values = np.asarray(scores, np.float64)
     if values.ndim != 1 or np.isnan(values).any():
@@ -23,7 +24,6 @@ def levels(scores: ArrayLike, count: int = LEVELS) -> list[NDArray[np.intp]]:
         )
     if not 1 <= count <= len(values):
         raise OptionError(
-            f"{len(values):,} examples cannot be cut into {count} groups. Expected 1 to "
-            f"{len(values):,}."
+            f"count must be from 1 to the number of examples, {len(values):,}; got {count!r}."
         )
     return list(np.array_split(np.argsort(values, kind="stable"), count))

@@ -1,7 +1,7 @@
-"""``p - y``: what softmax outputs lack of the labels, one row per example.
+"""Residuals ``p - y``: softmax outputs minus the one-hot label, one row per example.
 
-It is the gradient of the cross entropy with respect to the logits, and with it that of the last
-layer: for ``logits = W f + b`` the gradient is ``(p - y) f^T`` for W and ``p - y`` for b.
+They are the gradient of the cross-entropy with respect to the logits. For a last layer
+``logits = W f + b`` the gradient is ``(p - y) f^T`` with respect to W and ``p - y`` to b.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cgscore.errors import DataError, LabelError
 from cgscore.kernel import Array
 from cgscore.labels import label_vector
 
-_SUM = 1e-3  # how far probabilities may be from adding up to 1: half precision is believed
+_SUM_TOLERANCE = 1e-3  # of probabilities that add up to 1; enough for half precision
 
 
 def class_columns(labels: ArrayLike, n: int, k: int) -> NDArray[np.intp]:
@@ -24,12 +24,12 @@ def class_columns(labels: ArrayLike, n: int, k: int) -> NDArray[np.intp]:
     Raises
     ------
     LabelError
-        Another number of labels, or values that are no columns.
+        There is not one label per example, or a label is not a column.
     """
     values = label_vector(labels, "labels")
     if len(values) != n:
         raise LabelError(
-            f"labels has {len(values):,} labels for {n:,} examples. Expected one each."
+            f"labels has {len(values):,} labels for {n:,} examples. Expected one for each."
         )
     if values.dtype.kind not in "iub":
         raise LabelError(
@@ -38,8 +38,8 @@ def class_columns(labels: ArrayLike, n: int, k: int) -> NDArray[np.intp]:
         )
     if n and not 0 <= values.min() <= values.max() < k:
         raise LabelError(
-            f"labels reaches from {values.min()} to {values.max()}, but the outputs have {k} "
-            f"columns. Expected whole numbers from 0 to {k - 1}."
+            f"labels has values from {values.min()} to {values.max()}. Expected columns of the "
+            f"outputs: whole numbers from 0 to {k - 1}."
         )
     return values.astype(np.intp)
 
@@ -61,7 +61,8 @@ def residuals(probability: ArrayLike, labels: ArrayLike) -> Array:
     Raises
     ------
     DataError
-        Not probabilities: another shape, negative or missing values, rows that do not add up to 1.
+        `probability` has another shape, negative or missing values, or rows that do not add up
+        to 1.
     """
     p: NDArray[Any] = np.asarray(probability)
     if p.ndim != 2 or p.dtype.kind != "f":
@@ -69,13 +70,15 @@ def residuals(probability: ArrayLike, labels: ArrayLike) -> Array:
             f"probability has the shape {p.shape} and the type {p.dtype}. Expected softmax "
             "outputs: one row per example, one column per class."
         )
-    found = p.astype(np.float64)
-    wrong = np.flatnonzero(~((found >= 0).all(axis=1) & (abs(found.sum(axis=1) - 1) <= _SUM)))
+    residual = p.astype(np.float64)
+    wrong = np.flatnonzero(
+        ~((residual >= 0).all(axis=1) & (abs(residual.sum(axis=1) - 1) <= _SUM_TOLERANCE))
+    )
     if len(wrong):
         raise DataError(
             f"probability has row {wrong[0]} (counted from 0) with values from "
-            f"{found[wrong[0]].min():g} to {found[wrong[0]].max():g} that add up to "
-            f"{found[wrong[0]].sum():g}. Expected probabilities; apply a softmax to logits."
+            f"{residual[wrong[0]].min():g} to {residual[wrong[0]].max():g} that add up to "
+            f"{residual[wrong[0]].sum():g}. Expected probabilities; apply a softmax to logits."
         )
-    found[np.arange(len(p)), class_columns(labels, *p.shape)] -= 1
-    return found
+    residual[np.arange(len(p)), class_columns(labels, *p.shape)] -= 1
+    return residual

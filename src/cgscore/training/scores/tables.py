@@ -1,4 +1,4 @@
-"""Scores of any origin in one table, all of them higher for harder examples."""
+"""Scores of different methods in one table, all with higher values for harder examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cgscore.selection.orders import check_selection, select
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What each score is multiplied by, so that higher means harder. This is the only place that knows.
+#: The factor of each score in a table, so that higher means harder. Defined only here.
 SIGNS = {
     "cg": 1,
     "partial": 1,
@@ -29,14 +29,14 @@ SIGNS = {
     "grand_last_layer": 1,
     "forgetting": 1,
     "c_score": -1,
-    "tracin": 1,  # as the paper prunes by it: low influence is regular
+    "tracin": 1,  # the paper prunes low influence first, as regular
     "self_influence": 1,
     "random": 1,
 }
 
 
 def random_score(n: int, seed: int) -> Array:
-    """A random order as a score: the baseline."""
+    """A random permutation as a score: the baseline."""
     return np.random.default_rng(seed).permutation(n).astype(np.float64)
 
 
@@ -48,12 +48,12 @@ def score_table(
     Parameters
     ----------
     given : Scores or (n,) array
-        A result, whose ids, labels, ``cg`` and ``partial`` are taken; or labels.
+        A result, whose ids, labels, ``cg`` and ``partial`` are copied; or labels.
     scores : mapping of names to (n,) arrays
-        Scores as they are defined, under names that `SIGNS` knows; columns are those times the
-        sign. Missing values stay missing.
+        Scores as defined by their methods, under the names of `SIGNS`. Columns are these values
+        times the sign. Missing values stay missing.
     ids : (n,) array, optional
-        Names of the examples; positions by default.
+        Ids of the examples; positions by default.
 
     Returns
     -------
@@ -64,28 +64,33 @@ def score_table(
     table: pd.DataFrame
     if isinstance(given, Scores):
         if ids is not None:
-            raise OptionError("A result has ids of its own: leave ids out.")
+            raise OptionError(
+                "ids was given together with a result, which has its own ids. Omit ids."
+            )
         table = given.table[["id", "given_label"]].copy()
         columns: dict[str, ArrayLike] = {
             name: given.table[name].to_numpy() for name in ("cg", "partial")
         }
     else:
         labels = label_vector(given, "given")
-        names = np.arange(len(labels)) if ids is None else np.asarray(ids)
-        if names.shape != labels.shape:
-            raise LabelError(f"ids has the shape {names.shape}. Expected {len(labels):,} names.")
-        table = pd.DataFrame({"id": names, "given_label": labels})
+        id_values = np.arange(len(labels)) if ids is None else np.asarray(ids)
+        if id_values.shape != labels.shape:
+            raise LabelError(
+                f"ids has the shape {id_values.shape}. Expected one for each of the "
+                f"{len(labels):,} labels."
+            )
+        table = pd.DataFrame({"id": id_values, "given_label": labels})
         columns = {}
     for name, values in {**columns, **scores}.items():
         if name not in SIGNS:
-            raise OptionError(f"{name!r} is no score. Choose from: {', '.join(SIGNS)}.")
-        found = np.asarray(values, np.float64)
-        if found.shape != (len(table),):
+            raise OptionError(f"scores must have names among {', '.join(SIGNS)}; got {name!r}.")
+        column = np.asarray(values, np.float64)
+        if column.shape != (len(table),):
             raise DataError(
-                f"{name} has the shape {found.shape}. Expected one number for each of the "
+                f"{name} has the shape {column.shape}. Expected one number for each of the "
                 f"{len(table):,} examples."
             )
-        table[name] = SIGNS[name] * found
+        table[name] = SIGNS[name] * column
     return table
 
 
@@ -99,18 +104,28 @@ def keep(
     offset: float | None = None,
     seed: int = 0,
 ) -> NDArray[np.intp]:
-    """Positions of the examples to keep by one column of a table, ascending.
+    """Positions of the examples to keep, by one column of a table; ascending.
 
-    As `Scores.keep`: ``low-first`` keeps the hard, ``high-first`` the easy. A window starts at
-    `offset`, 0 by default.
+    Parameters
+    ----------
+    table : DataFrame
+        A result of `score_table`.
+    by : str
+        Name of the score.
+    fraction, order, per_class, offset, seed
+        As for `Scores.keep`: ``low-first`` removes low scores first and keeps hard examples,
+        ``high-first`` keeps easy ones. A window starts at `offset`, by default 0.
     """
     check_selection(fraction, order, offset, seed)
     if by not in SIGNS or by not in table:
-        known = ", ".join(name for name in table.columns if name in SIGNS)
-        raise OptionError(f"by={by!r} is no score of the table. Choose one of: {known}.")
+        names = ", ".join(name for name in table.columns if name in SIGNS)
+        raise OptionError(f"by must be a score of the table ({names}); got {by!r}.")
     values = table[by].to_numpy()
     if np.isnan(values).any():
-        raise OptionError(f"by={by!r} has no value for {np.isnan(values).sum():,} examples.")
+        raise OptionError(
+            f"by={by!r} has no value for {np.isnan(values).sum():,} examples. Choose another "
+            "score, or remove these examples."
+        )
     groups = np.zeros(len(table), np.intp)
     if per_class:
         _, groups = np.unique(table["given_label"].to_numpy(), return_inverse=True)

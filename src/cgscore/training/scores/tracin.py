@@ -3,9 +3,9 @@ r"""TracIn: how much training on an example lowers the loss of others, by last-l
 ==============  =======  =====================================================================
 symbol          shape    meaning
 ==============  =======  =====================================================================
-f_i             d        features of example i at a checkpoint: what the last layer is given
-r_i             k        ``p_i - y_i``, softmax outputs without the label
-g_i             k x d+1  gradient of the loss for weights and bias: ``r_i (f_i, 1)^T``
+f_i             d        features of example i at a checkpoint: the input of the last layer
+r_i             k        residual ``p_i - y_i``, softmax outputs minus the one-hot label
+g_i             k x d+1  gradient of the loss by weights and bias: ``r_i (f_i, 1)^T``
 eta_t           scalar   learning rate at checkpoint t
 ==============  =======  =====================================================================
 
@@ -33,7 +33,7 @@ from cgscore.kernel import Array
 from cgscore.training.loop.outputs import Outputs
 from cgscore.training.scores.residuals import residuals
 
-_CHUNK = 1 << 22  # numbers of a temporary
+_MAX_TEMPORARY = 1 << 22  # numbers in a temporary array
 
 
 def tracin(
@@ -50,8 +50,8 @@ def tracin(
     Parameters
     ----------
     train, validation : iterables of Outputs
-        Features and softmax outputs at each checkpoint, in the same order; generators are read one
-        checkpoint at a time.
+        Features and softmax outputs at each checkpoint, in the same order. Generators are consumed
+        one checkpoint at a time.
     labels, validation_labels : (n,) and (m,) arrays
         Classes, as columns of the outputs.
     rates : sequence of float
@@ -62,19 +62,23 @@ def tracin(
     Returns
     -------
     (n,) array
-        High for examples whose gradient points along that of the validation examples.
+        High for examples whose gradient is aligned with that of the validation examples.
     """
     total: Array | float = 0.0
-    others = _checked(validation, validation_labels, rates)
-    for (rate, f, r), (_, f_v, r_v) in zip(_checked(train, labels, rates), others, strict=True):
+    pairs = zip(
+        _checked(train, labels, rates),
+        _checked(validation, validation_labels, rates),
+        strict=True,
+    )
+    for (rate, f, r), (_, f_v, r_v) in pairs:
         if f.shape[1] != f_v.shape[1] or r.shape[1] != r_v.shape[1]:
             raise DataError(
                 f"train has {f.shape[1]:,} features and {r.shape[1]} classes, validation "
                 f"{f_v.shape[1]:,} and {r_v.shape[1]}. Expected outputs of one network."
             )
         G = r_v.T @ f_v.astype(np.float64) / len(f_v)
-        for_bias = r @ r_v.mean(axis=0) if bias else 0.0
-        total = total + rate * (_contracted(r, G, f) + for_bias)
+        bias_term = r @ r_v.mean(axis=0) if bias else 0.0
+        total = total + rate * (_contracted(r, G, f) + bias_term)
     return np.asarray(total)
 
 
@@ -84,23 +88,25 @@ def self_influence(
     """Influence of every example on itself; high for wrong labels. Parameters as for `tracin`."""
     total: Array | float = 0.0
     for rate, f, r in _checked(train, labels, rates):
-        lengths = np.einsum("ij,ij->i", f, f, dtype=np.float64) + bias
-        total = total + rate * np.einsum("ik,ik->i", r, r) * lengths
+        squares = np.einsum("ij,ij->i", f, f, dtype=np.float64) + bias
+        total = total + rate * np.einsum("ik,ik->i", r, r) * squares
     return np.asarray(total)
 
 
 def _checked(
     outputs: Iterable[Outputs], labels: ArrayLike, rates: Sequence[float]
 ) -> Iterator[tuple[float, NDArray[Any], Array]]:
-    """Rate, features and ``p - y`` of every checkpoint."""
+    """Learning rate, features and residuals of every checkpoint."""
     if not len(rates) or not all(0 <= rate < np.inf for rate in rates):
-        raise OptionError(f"rates={rates!r} makes no sense. Expected a learning rate of each.")
+        raise OptionError(
+            f"rates must be one learning rate, 0 or larger, for each checkpoint; got {rates!r}."
+        )
     count = 0
-    for count, one in enumerate(outputs, 1):
+    for count, checkpoint in enumerate(outputs, 1):
         if count > len(rates):
             break
-        f = np.asarray(one.features)
-        r = residuals(one.probability, labels)
+        f = np.asarray(checkpoint.features)
+        r = residuals(checkpoint.probability, labels)
         if f.ndim != 2 or len(f) != len(r) or not len(f):
             raise DataError(
                 f"The features of a checkpoint have the shape {f.shape}. Expected one row for each "
@@ -109,16 +115,16 @@ def _checked(
         yield rates[count - 1], f, r
     if count != len(rates):
         raise OptionError(
-            f"There are {len(rates)} rates and {'more' if count > len(rates) else count} "
-            "checkpoints. Expected one rate for each."
+            f"rates has {len(rates)} values, and there are "
+            f"{'more' if count > len(rates) else count} checkpoints. Expected one rate for each."
         )
 
 
 def _contracted(r: Array, G: Array, f: NDArray[Any]) -> Array:
-    """``r_i^T G f_i`` of every row i, some rows at a time."""
-    found = np.empty(len(f))
-    step = max(1, _CHUNK // f.shape[1])
+    """``r_i^T G f_i`` of every row i, a block of rows at a time."""
+    products = np.empty(len(f))
+    step = max(1, _MAX_TEMPORARY // f.shape[1])
     for start in range(0, len(f), step):
         rows = slice(start, start + step)
-        found[rows] = np.einsum("ij,ij->i", r[rows] @ G, f[rows].astype(np.float64))
-    return found
+        products[rows] = np.einsum("ij,ij->i", r[rows] @ G, f[rows].astype(np.float64))
+    return products

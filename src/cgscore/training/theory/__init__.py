@@ -1,1 +1,1 @@
-"""The paper's theory against networks that are really trained."""
+"""The paper's theory: two-layer networks, theorem 1, and kernel velocity."""

@@ -1,4 +1,4 @@
-r"""Theorem 1 of the paper, against networks that are really trained.
+r"""Theorem 1 of the paper, compared with trained networks.
 
 With ``H = sum_i lambda_i v_i v_i^T``, step size eta and a wide two-layer network from a small
 random start (section 3.1):
@@ -7,13 +7,13 @@ a. the loss after k steps is ``|y - u(k)| = sqrt(sum_i (1 - eta lambda_i)^2k (v_
 b. neurons move by ``|W(k) - W(0)|_F <= sqrt(y^T H^-1 y)``,
 c. the expected loss of new examples is at most ``sqrt(y^T H^-1 y / n)``,
 
-each up to a small constant. In (c) the loss is any that is 1-Lipschitz, 0 where the output is
-right and at most 1; here ``min(|u - y|, 1)``. The theorem that the paper quotes (Arora et al.,
-2019) has ``sqrt(2 y^T H^-1 y / n)`` there.
+each up to a small constant. The loss in (c) may be any that is 1-Lipschitz, 0 for a correct output
+and at most 1; here it is ``min(|u - y|, 1)``. The theorem that the paper cites (Arora et al., 2019)
+has ``sqrt(2 y^T H^-1 y / n)`` in (c).
 
-What "small" means: the start adds about ``kappa sqrt(n / 2)`` to the loss, and a neuron moves by
-``sqrt(y^T H^-1 y / m)``, which must be little beside its length ``kappa sqrt(p)``. A smaller kappa
-therefore asks for a larger width.
+How small the random start must be: it adds about ``kappa sqrt(n / 2)`` to the loss, and a neuron
+moves by ``sqrt(y^T H^-1 y / m)``, which must be small compared with its length ``kappa sqrt(p)``. A
+smaller kappa therefore needs a larger width.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cgscore.training.theory.two_layer import TwoLayer, two_layer, unit_inputs
 
 @dataclass(frozen=True)
 class TheoremCheck:
-    """What was predicted and what was measured.
+    """Loss and movement of the weights, measured and predicted.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class TheoremCheck:
     movement : (steps + 1,) array
         ``|W(k) - W(0)|_F``.
     predicted_movement : (steps + 1,) array
-        The same of a network that stays linear:
-        ``sqrt(sum_i (1 - (1 - eta lambda_i)^k)^2 (v_i . y)^2 / lambda_i)``; it tends to the bound.
+        The same for a network that stays linear:
+        ``sqrt(sum_i (1 - (1 - eta lambda_i)^k)^2 (v_i . y)^2 / lambda_i)``; its limit is the bound.
     movement_bound : float
         ``sqrt(y^T H^-1 y)``, the bound of (b).
     test_loss : float
@@ -50,7 +50,7 @@ class TheoremCheck:
     test_bound : float
         ``sqrt(y^T H^-1 y / n)``, the bound of (c).
     rate : float
-        eta.
+        Step size eta.
     """
 
     loss: Array
@@ -75,7 +75,7 @@ def check_theorem(
     kappa: float = 0.2,
     seed: int = 0,
 ) -> TheoremCheck:
-    """Train a wide two-layer network, and compare it with the theorem at every step.
+    """A wide two-layer network, trained and compared with the theorem at every step.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def check_theorem(
     y : (n,) array
         Targets from -1 to 1.
     X_test, y_test : arrays, optional
-        Examples of the same origin for (c).
+        Examples of the same distribution, for (c).
     width, kappa, seed
-        Of the network.
+        Width m, initial standard deviation and seed of the network.
     steps : int
         Steps of gradient descent on all examples.
     rate : float, optional
@@ -101,29 +101,29 @@ def check_theorem(
     eigenvalues, V = np.linalg.eigh(H)
     if eigenvalues[0] <= ENTRY * len(H):
         raise SingularKernelError(
-            f"The least eigenvalue of the kernel matrix is {eigenvalues[0]:.1e}; the theorem needs "
-            "a positive one. Remove inputs that repeat."
+            f"X has a kernel matrix with the smallest eigenvalue {eigenvalues[0]:.1e}. The theorem "
+            "needs a positive one: remove repeated rows."
         )
-    if steps < 1 or (rate is not None and not rate > 0):
-        raise OptionError(
-            f"steps={steps!r} and rate={rate!r} make no sense. Expected positive numbers."
-        )
+    if steps < 1:
+        raise OptionError(f"steps must be 1 or larger; got {steps!r}.")
+    if rate is not None and not rate > 0:
+        raise OptionError(f"rate must be larger than 0; got {rate!r}.")
     eta = 1 / float(eigenvalues[-1]) if rate is None else rate
     network = two_layer(rows.shape[1], width, kappa=kappa, seed=seed).double()
-    inputs, goal, W = torch.as_tensor(rows), torch.as_tensor(target), network.hidden.weight
+    inputs, targets, W = torch.as_tensor(rows), torch.as_tensor(target), network.hidden.weight
     start = W.detach().clone()
     loss, movement = np.empty(steps + 1), np.empty(steps + 1)
     for k in range(steps + 1):
         movement[k] = float((W.detach() - start).norm())
-        loss[k] = descend(network, inputs, goal, eta if k < steps else 0.0)
-    share = V.T @ target
-    left = (1 - eta * eigenvalues) ** np.arange(steps + 1)[:, None]
-    complexity = float(share**2 @ (1 / eigenvalues))
+        loss[k] = descend(network, inputs, targets, eta if k < steps else 0.0)
+    components = V.T @ target
+    decay = (1 - eta * eigenvalues) ** np.arange(steps + 1)[:, None]
+    complexity = float(components**2 @ (1 / eigenvalues))
     return TheoremCheck(
         loss=loss,
-        predicted=np.sqrt(left**2 @ share**2),
+        predicted=np.sqrt(decay**2 @ components**2),
         movement=movement,
-        predicted_movement=np.sqrt((1 - left) ** 2 @ (share**2 / eigenvalues)),
+        predicted_movement=np.sqrt((1 - decay) ** 2 @ (components**2 / eigenvalues)),
         movement_bound=complexity**0.5,
         test_loss=_test_loss(network, rows.shape[1], X_test, y_test),
         test_bound=(complexity / len(H)) ** 0.5,
@@ -132,12 +132,12 @@ def check_theorem(
 
 
 def descend(network: TwoLayer, X: Tensor, y: Tensor, rate: float) -> float:
-    """One step of gradient descent on ``|y - u|^2 / 2``; returns ``|y - u|`` from before it."""
-    missing = y - network(X)[:, 0]
-    (slope,) = torch.autograd.grad(missing.square().sum() / 2, network.hidden.weight)
+    """Do one step of gradient descent on ``|y - u|^2 / 2``; return ``|y - u|`` before it."""
+    residual = y - network(X)[:, 0]
+    (gradient,) = torch.autograd.grad(residual.square().sum() / 2, network.hidden.weight)
     with torch.no_grad():
-        network.hidden.weight -= rate * slope
-    return float(missing.detach().norm())
+        network.hidden.weight -= rate * gradient
+    return float(residual.detach().norm())
 
 
 def _targets(y: ArrayLike, n: int, name: str) -> Array:
@@ -154,11 +154,11 @@ def _test_loss(
 ) -> float:
     if X_test is None or y_test is None:
         if X_test is not y_test:
-            raise OptionError("X_test and y_test belong together: give both or neither.")
+            raise OptionError("X_test and y_test must be given together. Give both or neither.")
         return float("nan")
     rows = unit_inputs(X_test)
     if rows.shape[1] != p:
-        raise DataError(f"X_test has {rows.shape[1]:,} columns and X {p:,}. Expected as many.")
+        raise DataError(f"X_test has {rows.shape[1]:,} columns. Expected {p:,}, as X has.")
     target = _targets(y_test, len(rows), "y_test")
     with torch.no_grad():
         u = network(torch.as_tensor(rows))[:, 0].numpy()

@@ -11,7 +11,7 @@ H_t      n x n    ``(x_i . x_j)`` times the share of neurons active for both i a
 =======  =======  ====================================================================
 
 (paper, section 3.1 and appendix I). ``H_t`` is the Gram matrix of the gradients of u with respect
-to W at time t, and H its mean over random weights, which a wide network never leaves.
+to W at time t. H is its mean over random weights; in a wide network ``H_t`` stays close to H.
 """
 
 from __future__ import annotations
@@ -26,36 +26,37 @@ from torch.nn import functional
 
 from cgscore.errors import DataError, OptionError
 from cgscore.kernel import Array, as_matrix, unit_rows
-from cgscore.training.models import Classifier, seeded
+from cgscore.training.networks.classifier import Classifier, seeded
 
 
 def two_layer(
     inputs: int, m: int, *, kappa: float = 1.0, num_classes: int = 1, seed: int = 0
 ) -> TwoLayer:
-    """The network of the theory, with one output unless said otherwise.
+    """The two-layer network of the theory, by default with one output.
 
     Parameters
     ----------
     inputs : int
-        Numbers of an example.
+        Dimension p of an example.
     m : int
         Neurons of the hidden layer.
     kappa : float
-        Standard deviation of the weights at the start.
+        Standard deviation of the initial weights.
     num_classes : int
-        Outputs, each with signs of its own.
+        Number of outputs; each has its own signs.
     seed : int
-        Of weights and signs.
+        Seed of weights and signs.
     """
     if not kappa > 0:
-        raise OptionError(f"kappa={kappa!r} makes no sense. Expected a number above 0.")
+        raise OptionError(f"kappa must be larger than 0; got {kappa!r}.")
     return seeded(seed, lambda: TwoLayer(inputs, m, kappa, num_classes))
 
 
 class TwoLayer(Classifier):
     """``f(x) = 1/sqrt(m) sum_r a_r relu(w_r x)``, of which only w is trained.
 
-    w is drawn from N(0, kappa^2 I), a from -1 and 1: the weight of `head`, which has no bias.
+    w is drawn from N(0, kappa^2 I), and a from -1 and 1. a is the weight of `head`, which has no
+    bias.
     """
 
     def __init__(self, inputs: int, m: int, kappa: float, num_classes: int) -> None:
@@ -80,7 +81,7 @@ def unit_inputs(X: ArrayLike) -> Array:
 
 
 def active_kernel(W: ArrayLike, X: ArrayLike) -> Array:
-    """``H_t`` of the first weights W at some time.
+    """``H_t`` for the weights W of the first layer at time t.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def active_kernel(W: ArrayLike, X: ArrayLike) -> Array:
     weights, rows = as_matrix(W, "W").astype(np.float64), unit_inputs(X)
     if weights.shape[1] != rows.shape[1]:
         raise DataError(
-            f"W has {weights.shape[1]:,} columns and X {rows.shape[1]:,}. Expected as many."
+            f"W has {weights.shape[1]:,} columns. Expected {rows.shape[1]:,}, as X has."
         )
     active = (rows @ weights.T >= 0).astype(np.float64)
-    found: Array = (rows @ rows.T) * (active @ active.T) / len(weights)
-    return found
+    H_t: Array = (rows @ rows.T) * (active @ active.T) / len(weights)
+    return H_t

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgscore.errors import DataError, OptionError
+from cgscore.errors import DataError
 from cgscore.training.scores.dynamics import dynamics
-from cgscore.training.scores.levels import levels
-
-
-def test_levels_are_ascending_and_equal() -> None:
-    scores = np.array([3.0, 1, 2, np.inf, 1, 0])
-    assert [one.tolist() for one in levels(scores, 3)] == [[5, 1], [4, 2], [0, 3]]
-    assert [len(one) for one in levels(np.arange(23))] == [3, 3, 3] + [2] * 7
 
 
 def test_means_by_hand() -> None:
@@ -30,13 +23,9 @@ def test_means_by_hand() -> None:
     ]
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     loss = np.ones((3, 12))
     with pytest.raises(DataError, match=r"loss .* \(epochs, 11\)"):
         dynamics(np.arange(11), loss, loss)
     with pytest.raises(DataError, match="3 epochs and correct 2"):
         dynamics(np.arange(12), loss, loss[:2])
-    with pytest.raises(DataError, match="1 missing"):
-        levels([1, np.nan])
-    with pytest.raises(OptionError, match="3 examples cannot be cut into 10"):
-        levels([1, 2, 3])

@@ -42,7 +42,7 @@ def explicit(bias: bool) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("chunk", [1, 1 << 22])
 def test_against_autograd(bias: bool, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CHUNK", chunk)
+    monkeypatch.setattr(module, "_MAX_TEMPORARY", chunk)
     train = (outputs(net, X) for net in nets())
     validation = (outputs(net, V) for net in nets())
     pairs, alone = explicit(bias)
@@ -52,10 +52,10 @@ def test_against_autograd(bias: bool, chunk: int, monkeypatch: pytest.MonkeyPatc
     assert self_influence(again, Y, RATES, bias=bias) == pytest.approx(alone, rel=1e-9)
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     train = [outputs(net, X) for net in nets()]
     validation = [outputs(net, V) for net in nets()]
-    for rates, message in (([], "rates="), ([0.1], "more"), ([0.1] * 3, "2 checkpoints")):
+    for rates, message in (([], "rates must be"), ([0.1], "more"), ([0.1] * 3, "2 checkpoints")):
         with pytest.raises(OptionError, match=message):
             tracin(train, Y, validation, YV, rates)
         with pytest.raises(OptionError, match=message):

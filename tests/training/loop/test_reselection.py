@@ -13,19 +13,19 @@ import pytest
 from cgscore.errors import OptionError, StorageError
 from cgscore.training.loop import run
 from cgscore.training.loop.evaluation import Evaluation
-from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.reselection import Coreset
 from cgscore.training.loop.schedule import Batches
+from cgscore.training.loop.settings import Settings
 from cgscore.training.loop.trainer import train
-from cgscore.training.scores.craig import Coreset, craig
-from cgscore.training.scores.reselection import Craig
+from cgscore.training.scores.craig import Craig, craig
 
 torch = pytest.importorskip("torch")
 
-from tests.training.test_trainer import (  # noqa: E402
+from tests.training.short_runs import (  # noqa: E402
     QUICK,
     Interrupted,
-    after,
     images,
+    interrupt_after,
     linear,
     network,
     same,
@@ -35,12 +35,12 @@ from tests.training.test_trainer import (  # noqa: E402
 
 @dataclass(frozen=True)
 class Turns:
-    """First some, then others, with weights by position."""
+    """Five rows, then five later ones, with weights by position."""
 
     every: int = 2
 
-    def __call__(self, epoch: int, found: Evaluation, codes: Any) -> Coreset:
-        assert found.probability.shape == (12, 3)
+    def __call__(self, epoch: int, evaluation: Evaluation, codes: Any) -> Coreset:
+        assert evaluation.probability.shape == (12, 3)
         positions = np.arange(5) + epoch
         return Coreset(positions, positions + 1, 0.0)
 
@@ -54,15 +54,15 @@ def test_weighted_steps_are_those_of_the_formulas() -> None:
     for start, rows in ((0, range(5)), (6, range(2, 7))):
         order = Batches(torch.tensor(rows), 4, 5, start)
         batches += [order[t].numpy() for t in range(start, start + 6)]
-        one = np.zeros(12)
-        one[list(rows)] = (np.array(rows) + 1) / np.mean(np.array(rows) + 1)
-        weights += [one] * 6
+        weight = np.zeros(12)
+        weight[list(rows)] = (np.array(rows) + 1) / np.mean(np.array(rows) + 1)
+        weights += [weight] * 6
     assert set(np.concatenate(batches[:6])) == set(range(5))
     W, b = (given.state_dict()[name].numpy().astype(float) for name in ("weight", "bias"))
     W, b = softmax_regression(W, b, X, np.eye(3)[y], batches, settings, weights)
-    after = found.model.state_dict()
-    assert np.allclose(after["weight"], W, atol=1e-5)
-    assert np.allclose(after["bias"], b, atol=1e-5)
+    state = found.model.state_dict()
+    assert np.allclose(state["weight"], W, atol=1e-5)
+    assert np.allclose(state["bias"], b, atol=1e-5)
 
 
 def test_craig_chooses_by_the_network_as_it_is(tmp_path: Path) -> None:
@@ -72,14 +72,14 @@ def test_craig_chooses_by_the_network_as_it_is(tmp_path: Path) -> None:
 
     @dataclass(frozen=True)
     class Watched(Craig):
-        def __call__(self, epoch: int, found: Evaluation, codes: Any) -> Coreset:
-            chosen = super().__call__(epoch, found, codes)
+        def __call__(self, epoch: int, evaluation: Evaluation, codes: Any) -> Coreset:
+            chosen = super().__call__(epoch, evaluation, codes)
             assert (codes == y).all()
-            by_hand = craig(found.probability, y, 0.2, seed=epoch)
+            by_hand = craig(evaluation.probability, y, 0.2, seed=epoch)
             assert chosen.positions.tolist() == by_hand.positions.tolist()
             assert chosen.weights.sum() == 60
             seen.append([epoch, *chosen.positions])
-            probabilities.append(found.probability)
+            probabilities.append(evaluation.probability)
             return chosen
 
     settings = Settings(epochs=6, learning_rate=0.1, batch_size=8, augment=False)
@@ -95,13 +95,23 @@ def test_an_interrupted_run_ends_with_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = images()
-    told: dict[str, Any] = {"settings": QUICK, "select": Craig(0.4, every=2, method="stochastic")}
-    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **told)
-    monkeypatch.setattr(run, "OFTEN", 0.0)  # the state is kept at every step
+    options: dict[str, Any] = {
+        "settings": QUICK,
+        "select": Craig(0.4, every=2, method="stochastic"),
+    }
+    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **options)
+    monkeypatch.setattr(run, "SAVE_INTERVAL", 0.0)  # the state is saved at every step
     for part in (0.2, 0.45, 0.7, 0.97):
         with pytest.raises(Interrupted):
-            train(network(), X, y, checkpoint=tmp_path / "cut", progress=after(part), **told)
-    cut = train(network(), X, y, checkpoint=tmp_path / "cut", **told)
+            train(
+                network(),
+                X,
+                y,
+                checkpoint=tmp_path / "cut",
+                progress=interrupt_after(part),
+                **options,
+            )
+    cut = train(network(), X, y, checkpoint=tmp_path / "cut", **options)
     assert same(whole.model, cut.model)
     for name in ("records", "checkpoint.json"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "cut" / name).read_bytes()
@@ -109,16 +119,16 @@ def test_an_interrupted_run_ends_with_the_same_bits(
         train(network(), X, y, settings=QUICK, select=Craig(0.5), checkpoint=tmp_path / "cut")
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     X, y = images()
-    with pytest.raises(OptionError, match="give one of them"):
+    with pytest.raises(OptionError, match="Give one of them"):
         train(network(), X, y, settings=QUICK, rows=range(9), select=Craig(0.5))
-    with pytest.raises(OptionError, match="chose 1 examples"):
+    with pytest.raises(OptionError, match="selected 1 examples"):
         train(network(), X, y, settings=QUICK, select=Craig(0.01))
     for options, message in (
-        ({"fraction": 0}, "fraction=0"),
+        ({"fraction": 0}, "fraction"),
         ({"fraction": 0.5, "method": "best"}, "lazy, stochastic, plain"),
-        ({"fraction": 0.5, "every": 0}, "every=0"),
+        ({"fraction": 0.5, "every": 0}, "every must be 1 epoch or more; got 0"),
     ):
         with pytest.raises(OptionError, match=message):
             Craig(**options)

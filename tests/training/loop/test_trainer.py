@@ -28,14 +28,22 @@ torch = pytest.importorskip("torch")
 
 from cgscore.training.loop import run  # noqa: E402
 from cgscore.training.loop.inputs import Inputs  # noqa: E402
-from cgscore.training.loop.presets import Settings  # noqa: E402
 from cgscore.training.loop.records import Records  # noqa: E402
-from cgscore.training.loop.schedule import Batches, learning_rate, steps_of  # noqa: E402
+from cgscore.training.loop.schedule import Batches  # noqa: E402
+from cgscore.training.loop.settings import Settings  # noqa: E402
 from cgscore.training.loop.trainer import Trained, train  # noqa: E402
 from cgscore.training.models import resnet18  # noqa: E402
 from cgscore.training.theory.two_layer import two_layer  # noqa: E402
-
-QUICK = Settings(epochs=3, learning_rate=0.05, batch_size=8)
+from tests.training.short_runs import (  # noqa: E402
+    QUICK,
+    Interrupted,
+    images,
+    interrupt_after,
+    linear,
+    network,
+    same,
+    softmax_regression,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,54 +53,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def images(n: int = 30) -> tuple[Any, Any]:
-    rng = np.random.default_rng(0)
-    y = rng.integers(3, size=n)
-    X = rng.integers(0, 100, (n, 8, 8)).astype(np.uint8)
-    X[np.arange(n), 2 * y] += 150  # a bright row for each class
-    return X, y
-
-
-def network() -> Any:
-    """Batch normalisation, and a layer that draws at random."""
-    model = resnet18(3, width=2, channels=1)
-    model.stages.append(torch.nn.Dropout(0.3))
-    return model
-
-
-def linear(p: int, k: int) -> Any:
-    model = torch.nn.Linear(p, k)
-    torch.nn.init.normal_(model.weight, generator=torch.Generator().manual_seed(0))
-    torch.nn.init.zeros_(model.bias)
-    return model
-
-
-def same(a: Any, b: Any) -> bool:
-    one, other = a.state_dict(), b.state_dict()
-    return list(one) == list(other) and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def softmax_regression(
-    W: Any, b: Any, X: Any, Y: Any, batches: list[Any], settings: Settings, weights: Any = None
-) -> tuple[Any, Any]:
-    """Stochastic gradient descent as the formulas have it; weights are of every step."""
-    moving = [np.zeros_like(W), np.zeros_like(b)]
-    for t, rows in enumerate(batches):
-        outputs = X[rows] @ W.T + b
-        p = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
-        wrong = (p - Y[rows]) / len(rows)
-        if weights is not None:
-            wrong *= weights[t][rows, None]
-        gradients = [wrong.T @ X[rows], wrong.sum(axis=0)]
-        rate = settings.learning_rate * (1 + np.cos(np.pi * t / len(batches))) / 2
-        for i, weight in enumerate((W, b)):
-            gradient = gradients[i] + settings.weight_decay * weight
-            moving[i] = gradient if t == 0 else settings.momentum * moving[i] + gradient
-        W, b = W - rate * moving[0], b - rate * moving[1]
-    return W, b
 
 
 def test_steps_are_those_of_the_formulas() -> None:
@@ -109,20 +69,10 @@ def test_steps_are_those_of_the_formulas() -> None:
     assert not np.array_equal(batches[0], batches[3])
     W, b = (given.state_dict()[name].numpy().astype(float) for name in ("weight", "bias"))
     W, b = softmax_regression(W, b, X, np.eye(3)[y], batches, settings)
-    after = found.model.state_dict()
-    assert np.allclose(after["weight"], W, atol=1e-5)
-    assert np.allclose(after["bias"], b, atol=1e-5)
+    state = found.model.state_dict()
+    assert np.allclose(state["weight"], W, atol=1e-5)
+    assert np.allclose(state["bias"], b, atol=1e-5)
     assert found.steps == 12
-
-
-def test_schedules() -> None:
-    cosine = replace(QUICK, learning_rate=0.2)
-    assert [learning_rate(cosine, t, 4) for t in range(4)] == pytest.approx(
-        [0.2, 0.1 * (1 + 0.5**0.5), 0.1, 0.1 * (1 - 0.5**0.5)]
-    )
-    constant = replace(cosine, schedule="constant")
-    assert {learning_rate(constant, t, 4) for t in range(4)} == {0.2}
-    assert steps_of(Settings(200, 0.05), 50_000) == 200 * 391
 
 
 def test_subsets_are_trained_for_as_many_steps() -> None:
@@ -170,7 +120,7 @@ def test_records_are_of_the_model_after_every_epoch(tmp_path: Path) -> None:
         assert np.allclose(recorded.loss[epoch - 1], loss, atol=1e-5)
         assert np.array_equal(recorded.correct[epoch - 1], outputs.argmax(1) == codes)
         assert np.allclose(recorded.probability[epoch - 1], outputs.softmax(1), atol=1e-3)
-    with pytest.raises(OptionError, match="There are: 0, 1, 2, 3"):
+    with pytest.raises(OptionError, match=r"\(0, 1, 2, 3\); got 4"):
         found.at(4)
 
 
@@ -193,7 +143,7 @@ def test_a_network_learns_and_labels_may_be_anything() -> None:
         outputs = found.model(Inputs(X[40:], scale=found.scale).batch(slice(None)))
     predicted = found.classes[outputs.argmax(1).numpy()]
     assert found.accuracy[-1] == (predicted == names[y[40:]]).mean()
-    assert found.accuracy[-1] > 0.8
+    assert found.accuracy[-1] > 0.5  # a third by chance
     assert not found.model.training
 
 
@@ -216,34 +166,20 @@ def test_a_seed_gives_the_same_bits() -> None:
 
 def test_a_training_that_stops_early_goes_on(tmp_path: Path) -> None:
     X, y = images()
-    told: dict[str, Any] = {"settings": QUICK, "keep": (1, 3), "records": "given"}
-    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **told)
-    part = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **told)
+    options: dict[str, Any] = {"settings": QUICK, "keep": (1, 3), "records": "given"}
+    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **options)
+    part = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **options)
     assert (part.steps, list(part.checkpoints)) == (4, [1])
     assert part.records is not None
     assert len(part.records) == 1
     assert same(part.model, whole.at(1))  # the schedule is that of all epochs
-    rest = train(network(), X, y, checkpoint=tmp_path / "part", **told)
+    rest = train(network(), X, y, checkpoint=tmp_path / "part", **options)
     assert same(rest.model, whole.model)
-    again = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **told)
+    again = train(network(), X, y, checkpoint=tmp_path / "part", until=1, **options)
     assert (again.steps, list(again.checkpoints)) == (12, [1, 3])
     for until in (0, 4):
         with pytest.raises(OptionError, match="from 1 to 3"):
             train(network(), X, y, settings=QUICK, until=until)
-
-
-class Interrupted(Exception):
-    pass
-
-
-def after(part: float) -> Any:
-    """A listener that gives up when so much is done."""
-
-    def listen(_: str, done: float) -> None:
-        if done > part:
-            raise Interrupted
-
-    return listen
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
@@ -251,25 +187,32 @@ def test_an_interrupted_run_ends_with_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str
 ) -> None:
     X, y = images()
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "settings": replace(QUICK, optimiser=optimiser),
         "rows": np.arange(0, 30, 2),
         "X_test": X[1::2],
         "y_test": y[1::2],
         "keep": (0, 2),
     }
-    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **told)
-    monkeypatch.setattr(run, "OFTEN", 0.0)  # the state is kept at every step
+    whole = train(network(), X, y, checkpoint=tmp_path / "whole", **options)
+    monkeypatch.setattr(run, "SAVE_INTERVAL", 0.0)  # the state is saved at every step
     for part in (0.1, 0.45, 0.75, 0.97):
         with pytest.raises(Interrupted):
-            train(network(), X, y, checkpoint=tmp_path / "cut", progress=after(part), **told)
+            train(
+                network(),
+                X,
+                y,
+                checkpoint=tmp_path / "cut",
+                progress=interrupt_after(part),
+                **options,
+            )
     heard: list[float] = []
     cut = train(
         network(),
         *(X, y),
         checkpoint=tmp_path / "cut",
         progress=lambda _, done: heard.append(done),
-        **told,
+        **options,
     )
     assert heard[1] > 0.9  # it went on where it was
     check_alike(tmp_path / "whole", tmp_path / "cut", whole, cut)
@@ -278,7 +221,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(
         tmp_path / "whole",
         tmp_path / "cut",
         whole,
-        train(network(), X, y, checkpoint=tmp_path / "cut", progress=Silent(), **told),
+        train(network(), X, y, checkpoint=tmp_path / "cut", progress=Silent(), **options),
     )
 
 
@@ -295,7 +238,7 @@ import os, signal, sys
 import numpy as np, torch
 torch.set_num_threads(1)
 from cgscore.training.models import resnet18
-from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.settings import Settings
 from cgscore.training.loop.trainer import train
 
 def listen(_, done):
@@ -330,8 +273,8 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
 def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 4)), np.arange(20) % 2
-    told: dict[str, Any] = {"settings": QUICK, "checkpoint": tmp_path, "X_test": X, "y_test": y}
-    train(linear(4, 2), X, y, **told)
+    options: dict[str, Any] = {"settings": QUICK, "checkpoint": tmp_path, "X_test": X, "y_test": y}
+    train(linear(4, 2), X, y, **options)
     other = X.copy()
     other[3, 3] += 1
     for message, model, inputs, labels, more in (
@@ -353,10 +296,10 @@ def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
         ("the training differs", linear(4, 2), X, y, {"keep": [1]}),
     ):
         with pytest.raises(StorageError, match=message):
-            train(model, inputs, labels, **{**told, **more})
+            train(model, inputs, labels, **{**options, **more})
     (tmp_path / "state.pt").write_bytes(b"no state")
-    with pytest.warns(CGScoreWarning, match=r"computed again: state.pt. The training begins again"):
-        train(linear(4, 2), X, y, **told)
+    with pytest.warns(CGScoreWarning, match=r"computed again: state.pt. The training starts again"):
+        train(linear(4, 2), X, y, **options)
 
 
 def test_probabilities_of_many_classes() -> None:
@@ -371,7 +314,7 @@ def test_probabilities_of_many_classes() -> None:
     assert train(linear(4, 21), X, y, settings=one, records=False).records is None
 
 
-def test_mistakes_are_named(tmp_path: Path) -> None:
+def test_wrong_arguments(tmp_path: Path) -> None:
     X, y = images(10)
     model = resnet18(3, width=2, channels=1)
     for error, message, more in (
@@ -379,24 +322,24 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         (OptionError, r"the shape \(1, 8, 8\)", {"model": resnet18(3, width=2)}),
         (OptionError, r"the shape \(1, 8, 8\)", {"model": two_layer(5, 5, num_classes=3)}),
         (LabelError, "9 labels for 10 examples", {"y": y[:9]}),
-        (OptionError, "rows has 1 examples", {"rows": [3]}),
+        (OptionError, "rows must have at least 2 examples; got 1", {"rows": [3]}),
         (OptionError, "do not fit", {"rows": [3, 10]}),
         (OptionError, "needs a folder", {"keep": [1]}),
-        (OptionError, "no epoch 4", {"keep": [4], "checkpoint": tmp_path}),
-        (OptionError, "Choose from: all, given", {"records": "some"}),
-        (OptionError, "belong together", {"X_test": X}),
+        (OptionError, "from 0 to 3; got 4", {"keep": [4], "checkpoint": tmp_path}),
+        (OptionError, "'all' or 'given'; got 'some'", {"records": "some"}),
+        (OptionError, "must be given together", {"X_test": X}),
         (
             LabelError,
             "the label 30, which y does not have",
             {"X_test": X, "y_test": y + 30 * (y == 0)},
         ),
         (LabelError, "y_test has 5 labels", {"X_test": X, "y_test": y[:5]}),
-        (OptionError, "seed=-1", {"seed": -1}),
+        (OptionError, "seed must be .* got -1", {"seed": -1}),
         (OptionError, "cannot be used here", {"device": "cuda:99"}),
     ):
-        told: dict[str, Any] = {"model": model, "X": X, "y": y, "settings": QUICK, **more}
+        options: dict[str, Any] = {"model": model, "X": X, "y": y, "settings": QUICK, **more}
         with pytest.raises(error, match=message):
-            train(**told)
+            train(**options)
     wild = Settings(3, 1e30, batch_size=4, augment=False)
     with pytest.raises(ConvergenceError, match="diverged in epoch 1"):
         train(linear(3, 2), 1e10 * np.eye(8, 3), np.arange(8) % 2, settings=wild)
@@ -405,22 +348,22 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
 def test_the_range_of_values_is_that_of_training() -> None:
     """Bytes are bytes in whatever type they come; what is of another range is refused."""
     X, y = images()
-    told: dict[str, Any] = {"settings": QUICK, "y_test": y, "records": False}
+    options: dict[str, Any] = {"settings": QUICK, "y_test": y, "records": False}
     right: list[Any] = [
-        train(network(), X.astype(kind), y, X_test=X.astype(other), **told).accuracy
+        train(network(), X.astype(kind), y, X_test=X.astype(other), **options).accuracy
         for kind, other in (("uint8", "uint8"), ("int64", "uint8"), ("uint8", "int32"))
     ]
     assert np.array_equal(right[0], right[1])
     assert np.array_equal(right[0], right[2])
     with pytest.raises(DataError, match="Give both as bytes"):
-        train(network(), X, y, X_test=X.astype(np.float32), **told)
+        train(network(), X, y, X_test=X.astype(np.float32), **options)
 
 
 def test_what_is_damaged_or_from_elsewhere_is_trained_again(tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).standard_normal((20, 4)), np.arange(20) % 2
-    told: dict[str, Any] = {"settings": QUICK, "keep": [1, 2]}
-    whole = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **told)
-    train(linear(4, 2), X[::-1], y, checkpoint=tmp_path / "there", **told)
+    options: dict[str, Any] = {"settings": QUICK, "keep": [1, 2]}
+    whole = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **options)
+    train(linear(4, 2), X[::-1], y, checkpoint=tmp_path / "there", **options)
     names = ("state.pt", "records", "epoch-0001.pt", "epoch-0002.pt")
     contents = {name: (tmp_path / "here" / name).read_bytes() for name in names}
     foreign = {name: (tmp_path / "there" / name).read_bytes() for name in names}
@@ -434,7 +377,7 @@ def test_what_is_damaged_or_from_elsewhere_is_trained_again(tmp_path: Path) -> N
             for other, content in {**contents, name: damage}.items():
                 (tmp_path / "here" / other).write_bytes(content)
             with pytest.warns(CGScoreWarning, match=f"computed again: {name}"):
-                again = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **told)
+                again = train(linear(4, 2), X, y, checkpoint=tmp_path / "here", **options)
             assert same(whole.model, again.model)
             assert again.records is not None
             assert whole.records is not None
@@ -465,10 +408,10 @@ def test_networks_that_cannot_be_trained() -> None:
     with pytest.raises(OptionError, match="all are frozen"):
         train(frozen, X, y, settings=QUICK)
 
-    telling = network()
-    telling.forward = lambda x: {"logits": x}
-    with pytest.raises(OptionError, match="gives a dict"):
-        train(telling, X, y, settings=QUICK)
+    mapping = network()
+    mapping.forward = lambda x: {"logits": x}
+    with pytest.raises(OptionError, match="returns a dict"):
+        train(mapping, X, y, settings=QUICK)
     for seed in (-1, 1.5, True):
         with pytest.raises(OptionError, match="seed"):
             train(network(), X, y, settings=QUICK, seed=seed)  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def test_nothing_beats_never_learned() -> None:
     assert forgetting(pair, never_learned="last").tolist() == [4, 9]
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     with pytest.raises(OptionError, match="zero, last"):
         forgetting(SCRIPT, never_learned="infinity")
     with pytest.raises(DataError, match="other than 0 and 1"):

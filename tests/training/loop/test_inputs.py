@@ -1,4 +1,4 @@
-"""Examples as a network sees them: channels, scale, shifts and mirrors."""
+"""Examples as a network reads them: channels and scale."""
 
 from __future__ import annotations
 
@@ -9,51 +9,10 @@ from cgscore.errors import DataError
 
 torch = pytest.importorskip("torch")
 
-from cgscore.training.loop.augmentation import augmented, moved  # noqa: E402
-from cgscore.training.loop.inputs import Inputs, Scale  # noqa: E402
+from cgscore.training.loop.inputs import Inputs  # noqa: E402
+from cgscore.training.networks.scale import Scale  # noqa: E402
 
 ALL = slice(None)
-
-
-def test_shifts_and_mirrors_by_hand() -> None:
-    image = torch.tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]], dtype=torch.uint8)
-    images = image.expand(4, 1, 3, 3)
-    top, left = torch.tensor([1, 0, 2, 1]), torch.tensor([1, 1, 0, 2])
-    mirrored = torch.tensor([False, False, False, True])
-    found = moved(images, top, left, mirrored, pad=1)
-    assert found.dtype == torch.uint8
-    assert found[:, 0].tolist() == [
-        [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
-        [[0, 0, 0], [1, 2, 3], [4, 5, 6]],  # one down
-        [[0, 4, 5], [0, 7, 8], [0, 0, 0]],  # one up and one to the right
-        [[0, 3, 2], [0, 6, 5], [0, 9, 8]],  # one to the left, then mirrored
-    ]
-
-
-def test_channels_move_together() -> None:
-    images = torch.arange(1.0, 37).reshape(1, 1, 6, 6).repeat(50, 3, 1, 1)
-    images[:, 1] *= 2
-    found = augmented(images, torch.Generator().manual_seed(0))
-    assert torch.equal(found[:, 1], 2 * found[:, 0])
-    assert torch.equal(found[:, 2], found[:, 0])
-
-
-def test_draws_are_uniform_and_the_generators_own() -> None:
-    images = torch.arange(1, 10 * 11 + 1).reshape(1, 1, 10, 11).repeat(4000, 1, 1, 1)
-    state = torch.get_rng_state()
-    found = augmented(images, torch.Generator().manual_seed(0))
-    assert torch.equal(found, augmented(images, torch.Generator().manual_seed(0)))
-    assert not torch.equal(found, augmented(images, torch.Generator().manual_seed(1)))
-    assert torch.equal(torch.get_rng_state(), state)
-    middle = found[:, 0, 4:6, 5]  # always a pixel of the image
-    step = found[:, 0, 4, 6] - found[:, 0, 4, 5]
-    assert set(step.tolist()) == {-1, 1}  # -1 where mirrored
-    assert 1850 < int((step < 0).sum()) < 2150
-    tops, lefts = (middle[:, 0] - 1) // 11 - 4, (middle[:, 0] - 1) % 11 - 5
-    for shifts in (tops, lefts):
-        counts = torch.bincount(shifts + 4)
-        assert len(counts) == 9  # -4 to 4
-        assert counts.min() > 370
 
 
 def test_images_are_normalised_by_channel() -> None:
@@ -97,7 +56,7 @@ def test_numbers_are_taken_as_they_are() -> None:
 def test_what_cannot_be_used() -> None:
     images = np.zeros((3, 4, 4))
     images[1, 2, 2] = np.nan
-    with pytest.raises(DataError, match="not finite in 1 examples, the first is 1"):
+    with pytest.raises(DataError, match="not finite in 1 examples, the first at position 1"):
         Inputs(images)
     with pytest.raises(DataError, match=r"shape \(3, 4, 5, 6\). Expected 1 or 3 channels"):
         Inputs(np.zeros((3, 4, 5, 6)))

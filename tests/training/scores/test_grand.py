@@ -62,7 +62,7 @@ def gradient_of_weights(net: Tiny) -> list[float]:
     return [float(gradient(one, [net.head.weight]).norm()) for one in loss]
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     with pytest.raises(DataError, match="checkpoints is empty"):
         grand([], X, Y)
     with pytest.raises(DataError, match="runs is empty"):

@@ -34,10 +34,10 @@ def test_greedy_reaches_its_share_of_the_best(seed: int) -> None:
     d = distances(G)
     top = d.max()
 
-    def gain(some: tuple[int, ...] | np.ndarray) -> float:
-        return float((top - d[:, list(some)].min(axis=1)).sum())
+    def gain(rows: tuple[int, ...] | np.ndarray) -> float:
+        return float((top - d[:, list(rows)].min(axis=1)).sum())
 
-    best = max(gain(some) for some in combinations(range(11), count))
+    best = max(gain(rows) for rows in combinations(range(11), count))
     assert best >= gain(lazy_greedy(G, count)) >= (1 - 1 / np.e) * best
     single = min(range(11), key=lambda j: d[:, j].sum())
     assert lazy_greedy(G, 1).tolist() == [single]  # one choice is the best choice
@@ -67,7 +67,7 @@ def test_lazy_is_plain_greedy(seed: int, n: int, k: int, coarse: bool, data: st.
 def test_blocks_of_candidates_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     p, y = probabilities(60, 4, 0), np.arange(60) % 4
     whole = craig(p, y, 0.3)
-    monkeypatch.setattr(module, "_CHUNK", 7)
+    monkeypatch.setattr(module, "_MAX_DISTANCES", 7)
     small = craig(p, y, 0.3)
     assert small.positions.tolist() == whole.positions.tolist()
     assert small.weights.tolist() == whole.weights.tolist()
@@ -78,8 +78,8 @@ def test_stochastic_is_nearly_as_good() -> None:
     G = probabilities(200, 4, 3)
     d = distances(G)
 
-    def cost(some: np.ndarray) -> float:
-        return float(d[:, some].min(axis=1).sum())
+    def cost(rows: np.ndarray) -> float:
+        return float(d[:, rows].min(axis=1).sum())
 
     draw = np.random.default_rng
     found = stochastic_greedy(G, 20, epsilon=0.01, draw=draw(0))
@@ -117,7 +117,7 @@ def test_equal_gradients_stand_for_themselves() -> None:
     assert craig(np.full((6, 2), 0.5), [0, 0, 0, 1, 1, 1], 1 / 3).weights.tolist() == [3, 3]
 
 
-def test_what_makes_no_sense() -> None:
+def test_wrong_arguments() -> None:
     p, y = probabilities(4, 2, 0), [0, 1, 0, 1]
     with pytest.raises(OptionError, match="lazy, stochastic, plain"):
         craig(p, y, 0.5, method="best")

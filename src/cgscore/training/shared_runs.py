@@ -1,20 +1,20 @@
-"""Scores that need training, from as few trainings as they can share, in one table.
+"""Scores from training runs that they share, in one table.
 
 ====================  ============================================================
-name                  from
+name                  computed from
 ====================  ============================================================
-``el2n``              each run at the early epoch
-``grand``             the same, the gradient of all parameters
-``grand_last_layer``  the same, the gradient of the last layer
-``forgetting``        each run, all epochs
-``tracin``            each run at its checkpoints, with examples of the test data
-``self_influence``    each run at its checkpoints
-``feature_cg``        each run at the epoch of features
-``c_score``           trainings of its own, on subsets
-``random``            nothing: the baseline
+``el2n``              each run at the epoch ``early`` of the preset
+``grand``             each run at ``early``, the gradient of all parameters
+``grand_last_layer``  each run at ``early``, the gradient of the last layer
+``forgetting``        all epochs of each run
+``tracin``            each run at TracIn's checkpoints, and examples of the test data
+``self_influence``    each run at TracIn's checkpoints
+``feature_cg``        each run at the epoch ``feature_epoch`` of the preset
+``c_score``           separate trainings on subsets
+``random``            a random permutation: the baseline
 ====================  ============================================================
 
-Runs are trained as far as the last epoch that is asked for, and no further.
+Runs are trained no further than the last epoch that a requested score needs.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from cgscore.result.scores import Scores
 from cgscore.training.loop.evaluation import evaluate
 from cgscore.training.loop.inputs import Inputs
 from cgscore.training.loop.outputs import Outputs, outputs
-from cgscore.training.loop.presets import Preset
 from cgscore.training.loop.records import Records
-from cgscore.training.loop.run import work_of
+from cgscore.training.loop.run import training_cost
 from cgscore.training.loop.schedule import TRAINING, derived_seed, rate_of_epoch
-from cgscore.training.loop.trainer import Trained, checked_seed, labelled_test, train
+from cgscore.training.loop.trainer import Trained, checked_seed, coded_test_data, train
+from cgscore.training.presets import Preset
 from cgscore.training.scores.consistency import consistency
 from cgscore.training.scores.el2n import el2n
 from cgscore.training.scores.feature_space import feature_space_scores
@@ -58,7 +58,7 @@ from cgscore.training.scores.tracin import self_influence, tracin
 if TYPE_CHECKING:
     import pandas as pd
 
-USUAL = ("el2n", "forgetting", "grand", "tracin", "self_influence")
+DEFAULT_NAMES = ("el2n", "forgetting", "grand", "tracin", "self_influence")
 
 
 def scores_by_training(
@@ -66,7 +66,7 @@ def scores_by_training(
     y: ArrayLike,
     *,
     preset: Preset,
-    names: Sequence[str] = USUAL,
+    names: Sequence[str] = DEFAULT_NAMES,
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     scores: Scores | None = None,
@@ -76,7 +76,7 @@ def scores_by_training(
     progress: bool | Listener | None = None,
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """One row per example with the scores that were asked for, harder being higher.
+    """A table with one row per example and one column per score; higher means harder.
 
     Parameters
     ----------
@@ -85,37 +85,36 @@ def scores_by_training(
     y : (n,) array
         Labels: whole numbers, text or booleans.
     preset : Preset
-        The network, its training, and when scores are taken: ``preset("desk")`` for example.
+        The network, its training, and the epochs of scores; for example ``preset("desk")``.
     names : sequence of str
-        Scores, as in the table at the top of this module.
+        Names of scores: ``el2n``, ``grand``, ``grand_last_layer``, ``forgetting``, ``tracin``,
+        ``self_influence``, ``feature_cg``, ``c_score`` or ``random``.
     X_test, y_test : arrays, optional
-        Test data, which ``tracin`` takes its validation examples from.
+        Test data, from which the validation examples of ``tracin`` are drawn.
     scores : Scores, optional
-        A result for the same examples, whose ids, CG-scores and partial scores are put beside.
+        A result for the same examples; its ids, CG-scores and partial scores are added.
     runs : int, optional
-        Trainings to average over, instead of the preset's.
+        Number of trainings to average over, instead of the preset's.
     seed : int
-        Of all trainings; each has its own, whatever the others are.
+        Seed of all trainings. Each has its own, independent of the others.
     checkpoint : path, optional
-        A folder from which interrupted trainings go on. Another call for the same data finds the
-        trainings there: more runs and other names train only what is missing. It takes, for each
-        run, the weights at every epoch that some score of the preset needs, and for each training
-        of the C-score twice its weights: gigabytes with the presets of the paper.
+        A folder from which interrupted trainings resume. Other calls for the same data reuse the
+        trainings in it: with more runs or other names, only missing ones are trained. It takes the
+        weights of each run at every epoch that a score of the preset needs, and twice the weights
+        of each training of the C-score: gigabytes with the presets of the paper.
     progress : bool or function, optional
         As for `cgscore.score`.
     device : str
-        Of torch.
+        Torch device to compute on.
 
     Returns
     -------
     DataFrame
-        As `score_table` has it.
+        As returned by `score_table`.
     """
     unknown = [name for name in names if name not in NAMES]
     if unknown or not len(names):
-        raise OptionError(
-            f"names={list(names)!r} are not all known. Choose from: {', '.join(NAMES)}."
-        )
+        raise OptionError(f"names must be one or more of {', '.join(NAMES)}; got {list(names)!r}.")
     names, seed = tuple(dict.fromkeys(names)), checked_seed(seed)
     if runs is not None:
         preset = replace(preset, runs=runs)
@@ -123,31 +122,34 @@ def scores_by_training(
     if not inputs.is_image:
         raise DataError(
             f"X has the shape {tuple(inputs.values.shape)}. Expected images; for rows of numbers "
-            "train a network of your own with cgscore.training.loop.trainer.train."
+            "train your own network with cgscore.training.train."
         )
     labels = as_labels(y, len(inputs))
-    _check_beside(scores, labels)
-    validation = labelled_test(X_test, y_test, inputs, labels)
+    _check_same_labels(scores, labels)
+    validation = coded_test_data(X_test, y_test, inputs, labels)
     if validation:
         validation = _drawn(X_test, inputs, validation[1], preset.validation, seed)
     elif "tracin" in names:
-        raise OptionError("tracin needs X_test and y_test; give them, or leave it out of names.")
-    listening = reporter(progress)
-    work = _Work(X, inputs, labels, preset, validation, seed, listening, device)
-    with _folder(checkpoint) as path, listening.whole(work.total(names)):
-        kept = checkpoint is not None
-        found = work.of_runs([name for name in names if name in _OF_RUN], Path(path), kept)
+        raise OptionError("tracin needs X_test and y_test. Give them, or omit it from names.")
+    listener = reporter(progress)
+    trainings = _Trainings(X, inputs, labels, preset, validation, seed, listener, device)
+    with _folder(checkpoint) as path, listener.whole(trainings.cost(names)):
+        keep = checkpoint is not None
+        columns = trainings.run_scores(
+            [name for name in names if name in _RUN_SCORES], Path(path), keep
+        )
         if "c_score" in names:
-            found["c_score"] = work.c_score(Path(path) if kept else None)
+            columns["c_score"] = trainings.c_score(Path(path) if keep else None)
     if "random" in names:
-        found["random"] = random_score(len(inputs), seed)
-    values = {name: found[name] for name in names}
-    return score_table(labels.values if scores is None else scores, values)
+        columns["random"] = random_score(len(inputs), seed)
+    return score_table(
+        labels.values if scores is None else scores, {name: columns[name] for name in names}
+    )
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What scores are taken from."""
+    """A finished run, and the scores computed from it."""
 
     trained: Trained
     inputs: Inputs
@@ -164,8 +166,8 @@ class _Run:
         return el2n(self.early.probability[None], self.codes)
 
     def grand(self) -> Array:
-        early = self.trained.at(self.preset.early)
-        return grand([early], self.inputs, self.codes, device=self.device)
+        network = self.trained.at(self.preset.early)
+        return grand([network], self.inputs, self.codes, device=self.device)
 
     def grand_last_layer(self) -> Array:
         return grand_last_layer([self.early], self.codes)
@@ -174,25 +176,31 @@ class _Run:
         return forgetting(cast(Records, self.trained.records).correct)
 
     def tracin(self) -> Array:
-        others, codes = cast(tuple[Inputs, NDArray[np.intp]], self.validation)
-        return tracin(self._along(self.inputs), self.codes, self._along(others), codes, self._rates)
+        inputs, codes = cast(tuple[Inputs, NDArray[np.intp]], self.validation)
+        return tracin(
+            self._tracin_outputs(self.inputs),
+            self.codes,
+            self._tracin_outputs(inputs),
+            codes,
+            self._rates,
+        )
 
     def self_influence(self) -> Array:
-        return self_influence(self._along(self.inputs), self.codes, self._rates)
+        return self_influence(self._tracin_outputs(self.inputs), self.codes, self._rates)
 
     def feature_cg(self) -> Array:
         epoch = self.preset.feature_epoch
-        found = feature_space_scores(
+        by_epoch = feature_space_scores(
             self.inputs,
             self.codes,
             {epoch: self.trained.at(epoch)},
             device=self.device,
             progress=False,
         )
-        return found[epoch].table["cg"].to_numpy()
+        return by_epoch[epoch].table["cg"].to_numpy()
 
-    def _along(self, inputs: Inputs) -> Iterator[Outputs]:
-        """Outputs at the checkpoints of TracIn."""
+    def _tracin_outputs(self, inputs: Inputs) -> Iterator[Outputs]:
+        """Outputs at TracIn's checkpoints."""
         for epoch in self.preset.tracin_epochs:
             yield outputs(self.trained.at(epoch), inputs, device=self.device)
 
@@ -204,8 +212,9 @@ class _Run:
         ]
 
 
-#: How each score is taken from a run, and the last epoch that it needs.
-_OF_RUN: Mapping[str, tuple[Callable[[_Run], Array], Callable[[Preset], int]]] = MappingProxyType(
+#: How each score is computed from a run, and the last epoch it needs.
+_RUN_SCORES: Mapping[str, tuple[Callable[[_Run], Array], Callable[[Preset], int]]]
+_RUN_SCORES = MappingProxyType(
     {
         "el2n": (_Run.el2n, lambda preset: preset.early),
         "grand": (_Run.grand, lambda preset: preset.early),
@@ -217,11 +226,11 @@ _OF_RUN: Mapping[str, tuple[Callable[[_Run], Array], Callable[[Preset], int]]] =
     }
 )
 
-NAMES = (*_OF_RUN, "c_score", "random")
+NAMES = (*_RUN_SCORES, "c_score", "random")
 
 
 @dataclass(frozen=True)
-class _Work:
+class _Trainings:
     """The trainings of one call."""
 
     X: ArrayLike
@@ -233,19 +242,19 @@ class _Work:
     progress: Progress
     device: str
 
-    def total(self, names: Sequence[str]) -> float:
-        """Work of all trainings."""
+    def cost(self, names: Sequence[str]) -> float:
+        """Total cost of all trainings, for `Progress.whole`."""
         settings, n = self.preset.settings, len(self.inputs)
         total = 0.0
-        if last := self._last(names):
-            total += self.preset.runs * work_of(replace(settings, epochs=last), n)
+        if last := self._last_epoch(names):
+            total += self.preset.runs * training_cost(replace(settings, epochs=last), n)
         if "c_score" in names:
             trainings = len(self.preset.ratios) * self.preset.subsets
-            total += trainings * work_of(settings, n, records=False)
+            total += trainings * training_cost(settings, n, records=False)
         return total
 
-    def of_runs(self, names: Sequence[str], folder: Path, kept: bool) -> dict[str, Array]:
-        """Means over the runs; their weights are removed unless they are to be kept."""
+    def run_scores(self, names: Sequence[str], folder: Path, keep: bool) -> dict[str, Array]:
+        """Means over the runs. Unless `keep`, the weights of a run are removed after use."""
         totals = {name: np.zeros(len(self.inputs)) for name in names}
         for number in range(self.preset.runs if names else 0):
             trained = self._train(
@@ -254,15 +263,15 @@ class _Work:
                 keep=sorted(
                     {self.preset.early, self.preset.feature_epoch, *self.preset.tracin_epochs}
                 ),
-                until=self._last(names),
+                until=self._last_epoch(names),
                 records="given",
             )
             run = _Run(
                 trained, self.inputs, self.labels.codes, self.preset, self.validation, self.device
             )
             for name in names:
-                totals[name] += _OF_RUN[name][0](run) / self.preset.runs
-            if not kept:
+                totals[name] += _RUN_SCORES[name][0](run) / self.preset.runs
+            if not keep:
                 shutil.rmtree(folder / f"run-{number}")
         return totals
 
@@ -270,22 +279,23 @@ class _Work:
         """C-scores by trainings on subsets."""
         place = usable(self.device)
 
-        def right(rows: NDArray[np.intp], seed: int) -> NDArray[np.bool_]:
-            place_of = None if folder is None else folder / f"c-score-{seed}"
-            trained = self._train(seed, place_of, rows=rows, records=False)
+        def correct(rows: NDArray[np.intp], seed: int) -> NDArray[np.bool_]:
+            checkpoint = None if folder is None else folder / f"c-score-{seed}"
+            trained = self._train(seed, checkpoint, rows=rows, records=False)
             return evaluate(trained.model, self.inputs, self.labels.codes, place).correct
 
         return consistency(
-            right,
+            correct,
             len(self.inputs),
             ratios=self.preset.ratios,
             runs=self.preset.subsets,
             seed=self.seed,
         ).score
 
-    def _last(self, names: Sequence[str]) -> int:
-        """The last epoch that a run is needed for; 0 if none is."""
-        return max((_OF_RUN[name][1](self.preset) for name in names if name in _OF_RUN), default=0)
+    def _last_epoch(self, names: Sequence[str]) -> int:
+        """The last epoch that any of these scores needs; 0 if none needs a run."""
+        needed = (_RUN_SCORES[name][1](self.preset) for name in names if name in _RUN_SCORES)
+        return max(needed, default=0)
 
     def _train(self, seed: int, folder: Path | None, **options: Any) -> Trained:
         channels = self.inputs.values.shape[1]
@@ -305,7 +315,7 @@ class _Work:
 def _drawn(
     X_test: Any, inputs: Inputs, codes: NDArray[np.intp], count: int, seed: int
 ) -> tuple[Inputs, NDArray[np.intp]]:
-    """Some of the test data at random."""
+    """A random sample of `count` test examples, or all if there are fewer."""
     draw = np.random.default_rng(seed)
     rows = np.sort(draw.choice(len(codes), min(count, len(codes)), replace=False))
     return Inputs(np.asarray(X_test)[rows], scale=inputs.scale), codes[rows]
@@ -315,12 +325,12 @@ def _folder(checkpoint: str | os.PathLike[str] | None) -> AbstractContextManager
     return TemporaryDirectory() if checkpoint is None else nullcontext(checkpoint)
 
 
-def _check_beside(scores: Scores | None, labels: Labels) -> None:
+def _check_same_labels(scores: Scores | None, labels: Labels) -> None:
     if scores is None:
         return
     given = scores.table["given_label"].to_numpy()
     if given.shape != labels.values.shape or not (given == labels.values).all():
         raise LabelError(
-            f"scores has {len(given):,} examples with labels other than y's {len(labels.values):,}."
-            " Expected a result for the same examples in the same order."
+            f"scores has {len(given):,} labels that differ from the {len(labels.values):,} of y. "
+            "Expected a result for the same examples in the same order."
         )

@@ -1,4 +1,4 @@
-"""Records: what is read is what was written, and torn files are told."""
+"""Records: what is read is what was written, and incomplete files are recognised."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 from cgscore.training.loop.evaluation import Evaluation
 from cgscore.training.loop.records import Recorder, Records
 
-OWN = np.array([0, 2, 1, 1, 0, 2, 2, 1, 0, 1, 1])
+CODES = np.array([0, 2, 1, 1, 0, 2, 2, 1, 0, 1, 1])
 CLASSES = np.array(["cat", "dog", "eel"])
 
 
@@ -23,15 +23,17 @@ def epochs(count: int) -> list[Evaluation]:
     rng = np.random.default_rng(0)
     found = []
     for _ in range(count):
-        probability = rng.dirichlet([1, 1, 1], len(OWN)).astype(np.float32)
-        loss = rng.standard_exponential(len(OWN)).astype(np.float32)
-        found.append(Evaluation(loss, rng.random(len(OWN)) < 0.5, probability))
+        probability = rng.dirichlet([1, 1, 1], len(CODES)).astype(np.float32)
+        loss = rng.standard_exponential(len(CODES)).astype(np.float32)
+        found.append(Evaluation(loss, rng.random(len(CODES)) < 0.5, probability))
     return found
 
 
-def written(path: Path | None, count: int, *, every: bool = True, done: int = 0) -> Records:
-    recorder = Recorder(path, OWN, CLASSES, every=every, done=done)
-    for found in epochs(count)[done:]:
+def written(
+    path: Path | None, count: int, *, all_classes: bool = True, finished: int = 0
+) -> Records:
+    recorder = Recorder(path, CODES, CLASSES, all_classes=all_classes, finished=finished)
+    for found in epochs(count)[finished:]:
         recorder.append(found)
     records = recorder.records()
     recorder.close()
@@ -40,8 +42,8 @@ def written(path: Path | None, count: int, *, every: bool = True, done: int = 0)
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_what_is_read_is_what_was_written(tmp_path: Path, in_memory: bool) -> None:
-    for every in (True, False):
-        records = written(None if in_memory else tmp_path / "records", 3, every=every)
+    for all_classes in (True, False):
+        records = written(None if in_memory else tmp_path / "records", 3, all_classes=all_classes)
         true = epochs(3)
         assert len(records) == 3
         assert records.classes == ["cat", "dog", "eel"]
@@ -49,11 +51,11 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, in_memory: bool) -> No
         assert records.loss.dtype == np.float32
         assert np.array_equal(records.correct, [found.correct for found in true])
         assert records.correct.dtype == bool
-        all_of_them = np.array([found.probability for found in true]).astype(np.float16)
-        if every:
-            assert np.array_equal(records.probability, all_of_them)
+        probabilities = np.array([found.probability for found in true]).astype(np.float16)
+        if all_classes:
+            assert np.array_equal(records.probability, probabilities)
         else:
-            given = all_of_them[:, np.arange(len(OWN)), OWN]
+            given = probabilities[:, np.arange(len(CODES)), CODES]
             assert np.array_equal(records.probability, given)
         assert records.probability.dtype == np.float16
 
@@ -66,7 +68,7 @@ def test_an_epoch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     whole = path.read_bytes()
     frame = (len(whole) - head) // 2
     assert len(whole) == head + 2 * frame
-    assert frame == 8 + len(OWN) * (4 + 3 * 2) + 2
+    assert frame == 8 + len(CODES) * (4 + 3 * 2) + 2
     loss = epochs(2)[0].loss
     for length in range(head, len(whole)):  # a kill after any number of bytes
         path.write_bytes(whole[:length])
@@ -86,15 +88,15 @@ def test_writing_goes_on_after_what_counts(tmp_path: Path) -> None:
     written(twice, 3)
     with twice.open("ab") as file:
         file.write(b"an epoch that was cut short")
-    assert len(written(twice, 2, done=2)) == 2  # the third was not yet in the state
-    assert len(written(twice, 5, done=2)) == 5
+    assert len(written(twice, 2, finished=2)) == 2  # the third was not yet in the state
+    assert len(written(twice, 5, finished=2)) == 5
     assert twice.read_bytes() == once.read_bytes()
     with pytest.raises(StorageError, match="fewer than the 6 epochs"):
-        written(twice, 6, done=6)
+        written(twice, 6, finished=6)
     with pytest.raises(StorageError, match="other examples"):
-        Recorder(twice, OWN[:-1], CLASSES, every=True, done=2)
-    with pytest.raises(StorageError, match="one run only"):
-        Recorder(None, OWN, CLASSES, every=True, done=2)
+        Recorder(twice, CODES[:-1], CLASSES, all_classes=True, finished=2)
+    with pytest.raises(StorageError, match="in memory cannot be continued"):
+        Recorder(None, CODES, CLASSES, all_classes=True, finished=2)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

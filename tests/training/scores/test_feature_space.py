@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import cgscore
-from cgscore.training.loop.folder import load
+from cgscore.training.loop.checkpoint_folder import load_state
 from cgscore.training.loop.inputs import Inputs
-from cgscore.training.loop.presets import Settings
+from cgscore.training.loop.settings import Settings
 from cgscore.training.loop.trainer import train
 from cgscore.training.models import resnet18
 from cgscore.training.scores.feature_space import EPOCHS, feature_space_scores
@@ -48,6 +48,6 @@ def test_epochs_of_a_training(tmp_path: Path) -> None:
         assert scores.table["cg"].to_numpy() == pytest.approx(
             cgscore.score(rows, y).table["cg"].to_numpy(), rel=1e-3
         )
-    files = {epoch: load(path) for epoch, path in run.checkpoints.items()}
+    files = {epoch: load_state(path) for epoch, path in run.checkpoints.items()}
     again = feature_space_scores(inputs, y, files, model=model)
     assert (again[3].table["cg"] == found[3].table["cg"]).all()

@@ -1,0 +1,64 @@
+"""How a network is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cgscore.errors import OptionError
+
+OPTIMISERS = ("sgd", "adam")
+SCHEDULES = ("cosine", "constant")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    epochs : int
+        Passes over all examples. The number of steps does not depend on the subset trained on.
+    learning_rate : float
+        Learning rate of the first step.
+    batch_size : int
+        Examples per step.
+    optimiser : {"sgd", "adam"}
+        ``sgd`` is stochastic gradient descent with momentum.
+    momentum : float
+        Momentum of ``sgd``.
+    weight_decay : float
+        This multiple of the weights is added to their gradient.
+    schedule : {"cosine", "constant"}
+        ``cosine`` lowers the learning rate to 0 over all steps, without restarts.
+    augment : bool
+        Shift and mirror images at random.
+    """
+
+    epochs: int
+    learning_rate: float
+    batch_size: int = 128
+    optimiser: str = "sgd"
+    momentum: float = 0.9
+    weight_decay: float = 5e-4
+    schedule: str = "cosine"
+    augment: bool = True
+
+    def __post_init__(self) -> None:
+        for name, choices in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
+            value = getattr(self, name)
+            if value not in choices:
+                raise OptionError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        for name, minimum in (("epochs", 1), ("batch_size", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < minimum:
+                raise OptionError(
+                    f"{name} must be a whole number, {minimum} or larger; got {value!r}."
+                )
+        if not 0 < self.learning_rate < float("inf"):
+            raise OptionError(f"learning_rate must be larger than 0; got {self.learning_rate!r}.")
+        if not 0 <= self.momentum < 1:
+            raise OptionError(
+                f"momentum must be 0 or larger, and smaller than 1; got {self.momentum!r}."
+            )
+        if not 0 <= self.weight_decay < float("inf"):
+            raise OptionError(f"weight_decay must be 0 or larger; got {self.weight_decay!r}.")
