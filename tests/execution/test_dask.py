@@ -294,7 +294,7 @@ def test_an_interrupt_while_workers_start_is_one_message(tmp_path: Path, moment:
     """Ctrl-C in a terminal reaches all processes of the group."""
     program = (
         "import sys, cgscore.execution.dask; print('here', flush=True);"
-        " from cgscore.cli.app import main; sys.argv[0] = 'cgscore'; main()"
+        " from cgscore.cli import main; sys.argv[0] = 'cgscore'; main()"
     )
     command = [sys.executable, "-c", program, "score", "sklearn:digits", "--method", "partition"]
     with subprocess.Popen(
