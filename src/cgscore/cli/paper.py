@@ -40,7 +40,7 @@ def paper(
     every: Annotated[
         bool, typer.Option("--all", help="Make all of them, and a page that shows them.")
     ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="Print the names and stop.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Print the names and exit.")] = False,
     page: Annotated[
         Path | None,
         typer.Option(

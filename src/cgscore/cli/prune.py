@@ -51,7 +51,7 @@ def prune(
         str,
         typer.Option(
             "--order",
-            help="Which examples go first: low-first (keeps hard ones), high-first (keeps typical "
+            help="Order of removal: low-first (keeps hard examples), high-first (keeps typical "
             "ones), window, stratified or random.",
         ),
     ] = "low-first",

@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -85,6 +85,13 @@ class ReadOptions:
         ]
 
 
+@functools.cache
+def _annotated_fields() -> list[tuple[Field[Any], Any]]:
+    """The fields of `ReadOptions`, each with its type and flag; evaluated once."""
+    annotations = get_type_hints(ReadOptions, include_extras=True)
+    return [(field, annotations[field.name]) for field in fields(ReadOptions)]
+
+
 def with_read_options(command: Callable[..., T]) -> Callable[..., T]:
     """A command with a flag for every field of `ReadOptions` in place of its argument `read`.
 
@@ -97,15 +104,14 @@ def with_read_options(command: Callable[..., T]) -> Callable[..., T]:
         for name, parameter in signature.parameters.items()
         if name != "read"
     ]
-    annotations = get_type_hints(ReadOptions, include_extras=True)
     flags = [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=annotations[field.name],
+            annotation=annotation,
         )
-        for field in fields(ReadOptions)
+        for field, annotation in _annotated_fields()
     ]
 
     @functools.wraps(command)

@@ -34,15 +34,23 @@ def review(
     ] = True,
     labels: Annotated[
         Path | None,
-        typer.Option("--labels-to", help="Write all labels, corrected, to .csv or .parquet; stop."),
+        typer.Option(
+            "--labels-to",
+            help="Write all labels, with corrections, to a .csv or .parquet file and exit.",
+        ),
     ] = None,
     changes: Annotated[
         Path | None,
-        typer.Option("--changes-to", help="Write the changed labels to .csv or .parquet; stop."),
+        typer.Option(
+            "--changes-to",
+            help="Write only the changed labels to a .csv or .parquet file and exit.",
+        ),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--folder-to", help="Write a new folder of images by corrected class; stop."),
+        typer.Option(
+            "--folder-to", help="Write a new folder of images, by corrected class, and exit."
+        ),
     ] = None,
     copies: Annotated[
         bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
