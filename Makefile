@@ -53,7 +53,7 @@ test-portable-short: $(VENV)/.dev
 
 # The core: what works with the package's own dependencies.
 CORE := $(filter-out tests/test_examples.py tests/test_report.py tests/test_review.py, \
-  $(wildcard tests/test_*.py)) tests/data tests/solvers tests/execution/test_blas.py \
+  $(wildcard tests/test_*.py)) tests/cli tests/data tests/solvers tests/execution/test_blas.py \
   tests/execution/test_execution.py
 
 test-core: $(VENV)-core-$(VERSION)/.ready

@@ -28,9 +28,9 @@ from distributed import Client
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.execution.machine import cores, product_rate
-from cgscore.methods import Options
 from cgscore.methods.auto import costs
 from cgscore.methods.cost import Sizes
+from cgscore.methods.options import Options
 
 TURNS = 3
 

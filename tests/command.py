@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from cgscore.cli.app import app
+from cgscore.cli import app
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from cgscore.errors import (
     OptionError,
     SingularKernelError,
 )
-from cgscore.methods import Options
 from cgscore.methods.auto import choose
 from cgscore.methods.cost import Sizes
+from cgscore.methods.options import Options
 from cgscore.solvers import reference
 
 COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]

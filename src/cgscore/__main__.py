@@ -1,5 +1,5 @@
 """``python -m cgscore``: the command line."""
 
-from cgscore.cli.app import main
+from cgscore.cli import main
 
 main()

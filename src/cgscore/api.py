@@ -20,11 +20,11 @@ from cgscore.execution.progress import Listener, Timed, reporter
 from cgscore.factorisation import Factor
 from cgscore.kernel import unit_rows
 from cgscore.labels import Labels, as_labels
-from cgscore.methods import METHODS, Context, Options
+from cgscore.methods import METHODS
 from cgscore.methods.auto import Choice, choose, instead_of_iterative
 from cgscore.methods.cost import Sizes
-from cgscore.methods.method import reject_unused_options
-from cgscore.methods.options import check_choice
+from cgscore.methods.method import Context, reject_unused_options
+from cgscore.methods.options import Options, check_choice
 from cgscore.problem import Inputs, Problem, Solution
 from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores

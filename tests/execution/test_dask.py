@@ -293,8 +293,8 @@ def test_the_scheduler_dies_when_all_tasks_are_done(
 def test_an_interrupt_while_workers_start_is_one_message(tmp_path: Path, moment: float) -> None:
     """Ctrl-C in a terminal reaches all processes of the group."""
     program = (
-        "import sys, cgscore.execution.dask; print('here', flush=True);"
-        " from cgscore.cli.app import main; sys.argv[0] = 'cgscore'; main()"
+        "import sys, cgscore.execution.dask; from cgscore.cli import main;"
+        " print('here', flush=True); sys.argv[0] = 'cgscore'; main()"
     )
     command = [sys.executable, "-c", program, "score", "sklearn:digits", "--method", "partition"]
     with subprocess.Popen(

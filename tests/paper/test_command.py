@@ -40,7 +40,7 @@ def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
         (["figure-9"], "There is no 'figure-9'. Choose from: figure-1, table-1"),
         ([], "Give one name or --all"),
         (["appendix-b", "--all"], "Give one name or --all"),
-        (["appendix-b"], "Say --data FOLDER, or set CGSCORE_DATA"),
+        (["appendix-b"], "Give --data FOLDER, or set CGSCORE_DATA"),
         (["appendix-b", "--data", "nowhere"], "--data nowhere: there is no such folder"),
         (["appendix-b", "--data", ".", "--preset", "large"], "Choose from: desk, paper"),
         (["appendix-b", "--data", ".", "--jobs", "0"], "--jobs"),

@@ -16,9 +16,10 @@ from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
 from cgscore.execution import machine
 from cgscore.execution.progress import ignore
 from cgscore.kernel import unit_rows
-from cgscore.methods import METHODS, Options
+from cgscore.methods import METHODS
 from cgscore.methods import auto as choice
 from cgscore.methods.cost import Sizes
+from cgscore.methods.options import Options
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import (
     Audited,

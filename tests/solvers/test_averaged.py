@@ -13,10 +13,10 @@ from cgscore.data import read
 from cgscore.errors import CGScoreWarning, MemoryLimitError, OptionError, SingularKernelError
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
-from cgscore.methods import Options
 from cgscore.methods.auto import costs
 from cgscore.methods.averaging import shared_problem
 from cgscore.methods.cost import Sizes
+from cgscore.methods.options import Options
 from cgscore.problem import Inputs
 from cgscore.solvers import reference
 from cgscore.solvers.sampled import comparison, partition, subsample

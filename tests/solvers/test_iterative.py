@@ -11,9 +11,9 @@ from cgscore.errors import CGScoreWarning, ConvergenceError, MemoryLimitError, O
 from cgscore.execution import machine
 from cgscore.execution.progress import Silent, ignore
 from cgscore.kernel import unit_rows
-from cgscore.methods import Options
 from cgscore.methods import auto as choice
 from cgscore.methods.cost import Sizes
+from cgscore.methods.options import Options
 from cgscore.solvers.cholesky import plan as plans
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import Audited, calibrate, measure, rank_correlation

@@ -1,5 +1,82 @@
-"""The command line: one file for each command."""
+"""The command line: parse the flags, call the library, print.
 
-from cgscore.cli.app import app, main
+Each command is a module of this package that defines a function of the same name; the shared
+modules are:
+
+==================  ============================================================================
+`options`           arguments and flags that several commands share
+`read_options`      the flags that say how a source is read
+`exit_status`       errors as one message and an exit status
+`output_files`      checking, before any work, that outputs can be written; writing tables
+`console`           standard output and error, text that is safe to print, JSON
+`dataset_summary`   what is printed of a dataset
+`costs`             what is printed of the cost of each method
+`suspects`          what is printed of suspected label errors
+==================  ============================================================================
+
+Results go to standard output, progress and warnings to standard error.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from cgscore import __version__
+from cgscore.cli.console import prepare_streams
+from cgscore.cli.exit_status import with_exit_status
 
 __all__ = ["app", "main"]
+
+#: Every command, in the order of ``cgscore --help``. A new one is a module and a line here.
+COMMANDS = (
+    "score",
+    "issues",
+    "prune",
+    "report",
+    "review",
+    "features",
+    "info",
+    "demo",
+    "paper",
+)
+
+app = typer.Typer(
+    name="cgscore",
+    help="What each example of a labelled dataset is worth, without training a model.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _name in COMMANDS:
+    _function = getattr(import_module(f"{__name__}.{_name}"), _name)
+    app.command(_name)(with_exit_status(_function))
+
+
+def _print_version(requested: bool) -> None:
+    if requested:
+        print(f"cgscore {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options_before_the_command(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    prepare_streams()
+    app(prog_name="cgscore")

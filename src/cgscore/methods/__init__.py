@@ -1,22 +1,48 @@
 """Ways to score: one file for each method behind one contract, and `auto` to choose.
 
 A method states its name, the options it takes and what it costs, and runs: see `method.Method`. A
-new one is a file here and a line in `METHODS`; `cgscore.score`, the command line, ``cgscore info``
-and the table in ``docs/methods.md`` follow from it.
+new one is a file here with a class, and a line in `SUMMARIES`; `cgscore.score`, the command line,
+``cgscore info`` and the table in ``docs/methods.md`` follow from it. Methods are imported when they
+are first used.
 """
 
 from __future__ import annotations
 
-from cgscore.methods.exact import Exact
-from cgscore.methods.iterative import Iterative
-from cgscore.methods.method import Context, Method
-from cgscore.methods.options import Options
-from cgscore.methods.partition import Partition
-from cgscore.methods.subsample import Subsample
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-#: Every method by its name, in the order in which they are described.
-METHODS: dict[str, Method] = {
-    method.name: method for method in (Exact(), Iterative(), Subsample(), Partition())
+if TYPE_CHECKING:
+    from cgscore.methods.method import Method
+
+#: Every method by its name, which is that of its module, with a few words about it.
+SUMMARIES = {
+    "exact": "factorises the whole kernel matrix, in memory or on disk",
+    "iterative": "nearly exact at a fraction of the cost, with an audit",
+    "subsample": "the paper's estimator, each class against samples of the others",
+    "partition": "random blocks, for data that fit nowhere else",
 }
 
-__all__ = ["METHODS", "Context", "Method", "Options"]
+
+class _Methods(Mapping[str, "Method"]):
+    """The methods by name; each is the object ``METHOD`` of its module."""
+
+    def __getitem__(self, name: str) -> Method:
+        if name not in SUMMARIES:
+            raise KeyError(name)
+        method: Method = import_module(f"cgscore.methods.{name}").METHOD
+        return method
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(SUMMARIES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in SUMMARIES
+
+
+METHODS: Mapping[str, Method] = _Methods()
+
+__all__ = ["METHODS", "SUMMARIES"]

@@ -47,7 +47,7 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     otherwise exact from disk, if that ends within `MAX_SECONDS`; otherwise partition.
     """
     begun = None if options.checkpoint is None else method_in(options.checkpoint)
-    if begun in METHODS:
+    if begun is not None and begun in METHODS:
         return Choice(begun, "the checkpoint holds it")
     if cluster is not None:
         return _choose_on(cluster, sizes, options)

@@ -15,7 +15,6 @@ class Exact:
     """The whole kernel matrix, factorised in memory or on disk."""
 
     name = "exact"
-    summary = "factorises the whole kernel matrix, in memory or on disk"
     accepts = frozenset({"dtype", "checkpoint"})
     keeps = "other labels of the same inputs"
 
@@ -40,3 +39,6 @@ class Exact:
             return factor.solution(problem)
         finally:
             factor.close()
+
+
+METHOD = Exact()

@@ -28,7 +28,6 @@ class Iterative:
     """All examples at once, without a factor."""
 
     name = "iterative"
-    summary = "nearly exact at a fraction of the cost, with an audit of how nearly"
     accepts = frozenset({"target", "checkpoint", "device", "client"})
     keeps = "the same run again"
 
@@ -144,3 +143,6 @@ def _audit_warnings(audit: Mapping[str, Any]) -> list[str]:
             "Use method='exact' or a ridge if they matter."
         )
     return messages
+
+
+METHOD = Iterative()

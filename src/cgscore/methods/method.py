@@ -28,8 +28,6 @@ class Method(Protocol):
     ----------
     name : str
         What users call it by.
-    summary : str
-        One line for help texts and documentation.
     accepts : frozenset of str
         Options beyond those that all methods take, and ``"client"`` if it runs on clusters.
     keeps : str
@@ -37,7 +35,6 @@ class Method(Protocol):
     """
 
     name: str
-    summary: str
     accepts: frozenset[str]
     keeps: str
 

@@ -22,7 +22,6 @@ class Partition:
     """Means over random partitions, with standard errors."""
 
     name = "partition"
-    summary = "random blocks, for data that fit nowhere else"
     accepts = frozenset({"runs", "checkpoint", "client"})
     keeps = "more runs"
 
@@ -60,3 +59,6 @@ class Partition:
             certain=range(k) if count == 1 else (),
         )
         return run_tasks(self.name, problem, shared, slot, tasks, options, context)
+
+
+METHOD = Partition()

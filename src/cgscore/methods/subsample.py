@@ -28,7 +28,6 @@ class Subsample:
     """Means over runs, with standard errors."""
 
     name = "subsample"
-    summary = "the paper's estimator: each class against random samples of the others"
     accepts = frozenset({"ratio", "runs", "checkpoint", "client"})
     keeps = "more runs"
 
@@ -93,3 +92,6 @@ def _facts(draws: Sequence[solver.Draw], labels: Labels, options: Options) -> di
         "runs_rule": rule if options.runs is None else "as asked for",
         "certain": certain,
     }
+
+
+METHOD = Subsample()

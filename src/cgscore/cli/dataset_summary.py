@@ -1,0 +1,66 @@
+"""What is printed of a dataset, in one line and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cgscore.cli.console import one_line, shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cgscore.data import Dataset
+    from cgscore.data.inspection import Inspection
+
+
+def print_dataset(
+    console: Console,
+    dataset: Dataset,
+    task: str = "classification",
+    inspection: Inspection | None = None,
+) -> None:
+    """Print the source, size, classes, preprocessing and notes of a dataset.
+
+    If the dataset is a sample, its size and classes are those of the `inspection`.
+    """
+    sampled = inspection if inspection is not None and inspection.sampled is not None else None
+    n = len(dataset) if sampled is None else sampled.n
+    text = f"{one_line(dataset.source)}   {n:,} {_kind(dataset)}"
+    if sampled is not None and sampled.classes:
+        text += f" {_classes(dataset, sampled.classes)}"
+    elif sampled is None and task == "classification" and dataset.y is not None:
+        text += f" {_classes(dataset, _counts(dataset))}"
+    console.print(text, soft_wrap=True)
+    if dataset.preprocessing != "none":
+        console.print(f"inputs    {dataset.preprocessing}", soft_wrap=True)
+    for note in dataset.notes:
+        console.print(f"note      {one_line(note)}", soft_wrap=True)
+
+
+def _kind(dataset: Dataset) -> str:
+    """What the examples are, and how many numbers describe each."""
+    p = dataset.shape[1]
+    if dataset.image:
+        height, width, *channels = dataset.X.shape[1:]
+        return f"images of {width} x {height} pixels, {'colour' if channels else 'grey'},"
+    if dataset.texts is not None:
+        return f"texts, {p:,} numbers each,"
+    if dataset.drawable:
+        return f"images, {p:,} numbers each,"
+    return f"examples with {p:,} numbers each"
+
+
+def _counts(dataset: Dataset) -> dict[Any, int]:
+    """Examples of every class."""
+    import numpy as np
+
+    labels, counts = np.unique(np.asarray(dataset.y), return_counts=True)
+    return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+
+def _classes(dataset: Dataset, counts: Mapping[Any, int]) -> str:
+    """The number of classes, and the smallest of them."""
+    smallest = min(counts, key=counts.__getitem__)
+    name = (dataset.class_names or {}).get(smallest, smallest)
+    return f"in {len(counts):,} classes (smallest: {shortened(name)}, {counts[smallest]:,})"

@@ -1,0 +1,64 @@
+"""Arguments and flags that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cgscore.methods import SUMMARIES
+
+
+def method_help() -> str:
+    """Help of ``--method``: every method, with a few words about it."""
+    described = "; ".join(f"{name}: {summary}" for name, summary in SUMMARIES.items())
+    return f"auto chooses by size, memory and time. {described}."
+
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A file (.csv, .tsv, .parquet, .feather, .npz, .npy or IDX), a folder (class folders "
+        "of images, IDX files, CIFAR batches or a saved Hugging Face dataset), or a dataset of "
+        "scikit-learn such as sklearn:digits."
+    ),
+]
+ResultArgument = Annotated[str, typer.Argument(help="A result of `cgscore score`.")]
+ScoredDataOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source", help="The scored data, if they have moved [default: the saved source]."
+    ),
+]
+ResultEncoderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        help="The encoder of the result. Repeat it if it is MODULE:FUNCTION or transformers:NAME: "
+        "these are loaded only if you name them.",
+    ),
+]
+RatioOption = Annotated[
+    float,
+    typer.Option(
+        "--ratio",
+        help="For subsample: examples of other classes drawn for each example of a class.",
+    ),
+]
+RunsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--runs",
+        min=1,
+        help="Repetitions of subsample [default: the paper's rule] or partition [default: 2].",
+    ),
+]
+NoGuardOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-guard",
+        help="For .csv: write text cells as they are, even if spreadsheets would take them for "
+        "formulas.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]

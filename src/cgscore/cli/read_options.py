@@ -1,0 +1,141 @@
+"""How a source is read: the flags of the command line and the keywords of `cgscore.read`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import Field, asdict, dataclass, fields
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from cgscore.cli.console import quiet_warnings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options of `cgscore.read`; every field is a flag of the commands that read a source."""
+
+    labels: Annotated[
+        str | None,
+        typer.Option(help="File with the labels: .npy, or text with one label per line."),
+    ] = None
+    label_column: Annotated[
+        str | None,
+        typer.Option(help="Column of a table with the labels [default: label or target]."),
+    ] = None
+    image_column: Annotated[
+        str | None, typer.Option(help="Column of a table with encoded images.")
+    ] = None
+    text_column: Annotated[
+        str | None,
+        typer.Option(help="Column of a table with the texts [default: detected]."),
+    ] = None
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of a table that names the rows [default: id].")
+    ] = None
+    max_columns: Annotated[
+        int | None,
+        typer.Option(min=1, help="Largest number of columns of a table [default: 50,000]."),
+    ] = None
+    split: Annotated[
+        str | None,
+        typer.Option(help="Split to read, if the source has several [default: train]."),
+    ] = None
+    resize: Annotated[
+        str | None, typer.Option(help="Resize all images to one size, such as 32 or 64x48.")
+    ] = None
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Skip images that cannot be read.")
+    ] = False
+    preprocess: Annotated[
+        str,
+        typer.Option(
+            help="auto, none, or table (standardise numbers, encode text columns one-hot, add a "
+            "constant column).",
+        ),
+    ] = "auto"
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Compute features: efficientnet-lite0 for images, minilm or tfidf for texts, "
+            "auto, transformers:NAME-OR-FOLDER, MODULE:FUNCTION, or a .npz file of features.",
+        ),
+    ] = None
+    scaling: Annotated[
+        str, typer.Option(help="Scaling of the features: none, centre, standardise or whiten.")
+    ] = "none"
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments of `cgscore.read`."""
+        return asdict(self)
+
+    def changed_flags(self) -> list[str]:
+        """Flags whose values are not the defaults."""
+        return [
+            f"--{field.name.replace('_', '-')}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+
+
+@functools.cache
+def _annotated_fields() -> list[tuple[Field[Any], Any]]:
+    """The fields of `ReadOptions`, each with its type and flag; evaluated once."""
+    annotations = get_type_hints(ReadOptions, include_extras=True)
+    return [(field, annotations[field.name]) for field in fields(ReadOptions)]
+
+
+def with_read_options(command: Callable[..., T]) -> Callable[..., T]:
+    """A command with a flag for every field of `ReadOptions` in place of its argument `read`.
+
+    Warnings are silenced: what they say is in the notes of the dataset and the metadata of the
+    result, which commands print.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        if name != "read"
+    ]
+    flags = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=annotation,
+        )
+        for field, annotation in _annotated_fields()
+    ]
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> T:
+        read = ReadOptions(**{flag.name: arguments.pop(flag.name) for flag in flags})
+        allow_module_here(read.encoder)
+        with quiet_warnings():
+            return command(**arguments, read=read)
+
+    parameters = [*own, *flags]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def allow_module_here(encoder: str | None) -> None:
+    """Let the module of ``--encoder MODULE:FUNCTION`` be imported from the working directory.
+
+    The directory comes last in `sys.path`: a file in it must not replace an installed package.
+    """
+    if encoder is None:
+        return
+    from cgscore.data.encoders.registry import is_own
+
+    if is_own(encoder):
+        with contextlib.suppress(OSError):  # the working directory was removed
+            sys.path.append(os.getcwd())

@@ -1,0 +1,133 @@
+"""``cgscore review``: correct suspected labels in a browser, and write the corrections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cgscore.cli.console import print_error, print_json, print_written, quiet_warnings
+from cgscore.cli.options import JsonOption, ResultArgument, ResultEncoderOption, ScoredDataOption
+from cgscore.cli.output_files import check_output, write_table
+from cgscore.cli.read_options import allow_module_here
+from cgscore.errors import CGScoreError, OptionError
+
+if TYPE_CHECKING:
+    from cgscore.data import Dataset
+    from cgscore.review import Review
+
+
+def review(
+    result: ResultArgument,
+    data: ScoredDataOption = None,
+    encoder: ResultEncoderOption = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option("--decisions", help="File for the decisions [default: RESULT.review]."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 is any free one.")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
+    ] = True,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels-to",
+            help="Write all labels, with corrections, to a .csv or .parquet file and exit.",
+        ),
+    ] = None,
+    changes: Annotated[
+        Path | None,
+        typer.Option(
+            "--changes-to",
+            help="Write only the changed labels to a .csv or .parquet file and exit.",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder-to", help="Write a new folder of images, by corrected class, and exit."
+        ),
+    ] = None,
+    copies: Annotated[
+        bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Review suspected labels in a browser and correct them; your data are not changed."""
+    for output in (labels, changes):
+        if output is not None:
+            check_output(output, result, data)
+    allow_module_here(encoder)
+    if labels is not None and labels == changes:
+        raise OptionError("--labels-to and --changes-to name the same file.")
+    if copies and folder is None:
+        raise OptionError("--copy is for --folder-to, which is not given.")
+    needs_data = data is not None or folder is not None or encoder is not None
+    with quiet_warnings():
+        session = _open_review(result, data, encoder, decisions, needs_data=needs_data)
+    written = _write_tables(session, labels, changes)
+    if folder is not None and session.dataset is not None:
+        written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
+    if not written:
+        from cgscore.review.serving import serve
+
+        serve(session, port=port, browser=browser, as_json=as_json)
+    elif as_json:
+        print_json({"written": list(written), "progress": session.progress()})
+    else:
+        print_written(written)
+
+
+def _open_review(
+    result: str,
+    data: str | None,
+    encoder: str | None,
+    decisions: Path | None,
+    *,
+    needs_data: bool,
+) -> Review:
+    """The review of a result; without its data, if they are missing and not needed."""
+    import cgscore
+
+    try:
+        from cgscore.review import Decisions, Review
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
+        ) from error
+    scores = cgscore.load(result)
+    dataset = None
+    try:
+        dataset = scores.data(data, encoder=encoder)
+    except CGScoreError as error:
+        if needs_data:
+            raise
+        print_error(
+            f"note: pictures and neighbours are left out: {error} Say where the data are: --source"
+        )
+    file = decisions or Path(f"{result}.review")
+    return Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
+
+
+def _write_tables(session: Review, labels: Path | None, changes: Path | None) -> dict[str, str]:
+    """Write the tables that are wanted; each file with its number of rows."""
+    written = {}
+    for table, output in ((session.labels, labels), (session.changes, changes)):
+        if output is not None:
+            rows = table()
+            write_table(rows, output)
+            written[str(output)] = f"{len(rows):,} rows"
+    return written
+
+
+def _write_folder(session: Review, dataset: Dataset, folder: Path, copies: bool) -> str:
+    """Write a new folder of images by corrected class; the number of images in words."""
+    from cgscore.selection.image_links import new_folder
+
+    labels = session.labels()["label"].tolist()
+    count = new_folder(dataset, range(len(dataset)), labels, folder, copy=copies)
+    return f"{count:,} {'copies' if copies else 'links'}"

@@ -1,0 +1,265 @@
+"""``cgscore score``: score every example of a source and write the result."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cgscore.cli.cluster import check_cluster_options, cluster_client
+from cgscore.cli.console import one_line, output_console, print_error, print_json
+from cgscore.cli.costs import print_costs
+from cgscore.cli.dataset_summary import print_dataset
+from cgscore.cli.options import (
+    JsonOption,
+    NoGuardOption,
+    RatioOption,
+    RunsOption,
+    SourceArgument,
+    method_help,
+)
+from cgscore.cli.output_files import check_output
+from cgscore.cli.read_options import ReadOptions, with_read_options
+from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
+from cgscore.methods import METHODS, SUMMARIES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cgscore.data import Dataset
+    from cgscore.result.scores import Scores
+
+
+@with_read_options
+def score(
+    source: SourceArgument,
+    read: ReadOptions,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="File to write: .parquet (the whole result) or .csv."),
+    ] = Path("scores.parquet"),
+    method: Annotated[str, typer.Option("--method", help=method_help())] = "auto",
+    target: Annotated[
+        float | None,
+        typer.Option(
+            "--target", help="Rank correlation with the exact score that iterative must reach."
+        ),
+    ] = None,
+    ridge: Annotated[
+        str,
+        typer.Option(
+            "--ridge",
+            help="Added to the diagonal of the kernel: 0 as in the paper, another number, or auto, "
+            "which finds wrong labels best.",
+        ),
+    ] = "0",
+    ratio: RatioOption = 4.0,
+    runs: RunsOption = None,
+    kernel: Annotated[
+        str,
+        typer.Option("--kernel", help="relu is the paper's; relu-ntk-3 is an experiment."),
+    ] = "relu",
+    task: Annotated[
+        str, typer.Option("--task", help="classification or regression.")
+    ] = "classification",
+    duplicates: Annotated[
+        str, typer.Option("--duplicates", help="What to do with identical rows: merge or error.")
+    ] = "merge",
+    memory_limit: Annotated[
+        str | None, typer.Option("--memory-limit", help="Largest memory to use, such as 4GB.")
+    ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            "--dtype", help="float64, or float32 (half the memory and time, less accurate)."
+        ),
+    ] = "float64",
+    device: Annotated[
+        str,
+        typer.Option("--device", help="cpu; cuda or mps for encoders and the iterative method."),
+    ] = "cpu",
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Folder for finished work; an interrupted run that is started again resumes from "
+            "it.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", help="Address of a Dask scheduler to use: tcp://HOST:PORT."),
+    ] = None,
+    scheduler_file: Annotated[
+        Path | None,
+        typer.Option("--scheduler-file", help="File with the address of a Dask scheduler to use."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Number of local Dask workers to start and use."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Seed of the methods that draw at random.")
+    ] = 0,
+    no_guard: NoGuardOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Score every example and write the result."""
+    import cgscore
+    from cgscore.methods.options import Options, check_choice
+
+    check_output(output, source, read.labels)
+    ridge_value = _number_or_text(ridge)
+    check_choice("method", method, ("auto", *SUMMARIES))
+    Options.checked(
+        ridge=ridge_value,
+        kernel=kernel,
+        task=task,
+        dtype=dtype,
+        duplicates=duplicates,
+        ratio=ratio,
+        runs=runs,
+        seed=seed,
+    )
+    check_cluster_options(cluster, scheduler_file, workers)
+    dataset = cgscore.read(source, device=device, **read.keywords())
+    console = output_console()
+    if not as_json:
+        print_dataset(console, dataset, task)
+        print_costs(console, *dataset.shape, _class_count(dataset, task))
+    if checkpoint is not None:
+        print_error(
+            f"checkpoint {checkpoint}: if this run is interrupted, run the same command again to "
+            "resume it."
+        )
+    with (
+        _how_to_resume(checkpoint),
+        cluster_client(
+            cluster, scheduler_file, workers, console=None if as_json else console
+        ) as client,
+    ):
+        scores = cgscore.score(
+            dataset,
+            method=method,
+            ridge=ridge_value,
+            kernel=kernel,
+            target=target,
+            ratio=ratio,
+            runs=runs,
+            client=client,
+            task=task,
+            dtype=dtype,
+            seed=seed,
+            memory_limit=memory_limit,
+            device=device,
+            checkpoint=checkpoint,
+            duplicates=duplicates,
+        )
+    if output.suffix.lower() == ".csv":
+        scores.to_csv(output, guard=not no_guard)
+    else:
+        scores.save(output)
+    for warning in scores.meta["warnings"]:
+        print_error(f"warning: {warning}")
+    if as_json:
+        print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
+        return
+    _print_result(console, scores, output, checkpoint)
+
+
+def _number_or_text(text: str) -> float | str:
+    """The number that a text holds, or the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _class_count(dataset: Dataset, task: str) -> int:
+    """The number of classes; 1 for regression."""
+    import numpy as np
+
+    return len(np.unique(np.asarray(dataset.y, dtype=str))) if task == "classification" else 1
+
+
+@contextmanager
+def _how_to_resume(checkpoint: Path | None) -> Iterator[None]:
+    """Print how to resume if the work inside is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is None:
+            print_error("With --checkpoint FOLDER an interrupted run can be resumed.")
+        else:
+            print_error(
+                f"Finished work is in {checkpoint}. To resume, run the same command again:\n"
+                f"  {shlex.join(['cgscore', *sys.argv[1:]])}"
+            )
+        raise
+
+
+def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Path | None) -> None:
+    """Print what was written, how accurate it is, the findings, and the next commands."""
+    console.print(f"scores    {len(scores):,} rows in {one_line(str(output))}", soft_wrap=True)
+    _print_method(console, scores)
+    if checkpoint is not None:
+        console.print(
+            f"kept      {one_line(str(checkpoint))} can be used again for "
+            f"{METHODS[scores.meta['method']].keeps}; otherwise delete it",
+            soft_wrap=True,
+        )
+    console.print()
+    _print_findings(console, scores)
+    if output.suffix.lower() == ".parquet":
+        name = one_line(shlex.quote(str(output)))
+        console.print(
+            f"Next:  cgscore report {name}     look at the suspects\n"
+            f"       cgscore review {name}     correct them",
+            soft_wrap=True,
+        )
+
+
+def _print_method(console: Console, scores: Scores) -> None:
+    """Print why the method was chosen, and what its audit measured."""
+    choice, audit = scores.meta["choice"], scores.meta["audit"]
+    if choice is not None:
+        console.print(f"chosen    {choice['method']}: {choice['why']}")
+    if audit is not None:
+        low, high = audit["rank_correlation_interval"]
+        errors = ", ".join(
+            f"{name} {audit[name]['median_error']:.1%}"
+            for name in ("cg", "partial", "margin")
+            if name in audit
+        )
+        console.print(
+            f"audit     rank correlation with the exact score {audit['rank_correlation']:.4f} "
+            f"(95 %: {low:.4f} to {high:.4f}), from {audit['examples']} examples;\n"
+            f"          median errors: {errors}",
+            soft_wrap=True,
+        )
+        if "top_percent" in audit:
+            low, high = audit["top_percent_interval"]
+            console.print(
+                f"          {audit['top_percent']:.1%} of the true top 1 % by cg are in the "
+                f"estimated top 1 % (95 %: {low:.1%} to {high:.1%})",
+                soft_wrap=True,
+            )
+
+
+def _print_findings(console: Console, scores: Scores) -> None:
+    """Print the summary of the scores, then the suspects."""
+    for line in repr(scores).splitlines()[1:]:
+        if not line.startswith("  audit"):  # already printed, with more detail
+            console.print(line.strip())
+    too_few_runs = not scores.table["margin"].notna().any()  # of which a warning is printed
+    if not len(scores.classes) or too_few_runs:
+        return
+    from cgscore.issues.table import worst_first
+
+    issues = scores.label_issues()
+    print_issues(console, scores, issues, worst_first(issues).head(SUSPECTS_SHOWN))
