@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 
 from cgscore.kernel import Array, unit_rows
 from cgscore.selection.orders import select
-from cgscore_paper.cells import Cell, Work
+from cgscore.solvers.sampled.shared_draws import shared_run
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, load, missing
-from cgscore_paper.estimator import SharedDraw, draw, sample_size
 from cgscore_paper.figures import RIGHT, SCORES, WRONG, curve, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import accuracy_cells, examples_cell, values
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import accuracy_cells, examples_cell, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,23 +52,28 @@ _COLUMNS = ("accuracy", "deviation", "wrong labels")
 SUBSETS = ("positive", "negative", "highest")
 
 
+@job(
+    "scores.even_run",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "standardised": True, "rate": 0.2, "seed": 0},
+    tolerance=1e-3,
+)
 def even_run(
     work: Work, dataset: str, standardised: bool, rate: float, seed: int
 ) -> dict[str, Any]:
-    """Partial scores of a whole dataset by one run at the ratio 1:1."""
+    """Partial scores of a whole dataset by one run of the estimator at the ratio 1:1."""
     images = load(work.data, dataset)
-    size = sample_size(len(images), len(images.names), 1)
-    drawn = draw(images.codes, [size], np.random.default_rng([seed, 0]))
-    made = SharedDraw.make(unit_rows(images.rows(standardised)), drawn, work.progress)
+    rows = unit_rows(images.rows(standardised))
+    estimate = shared_run(rows, images.codes, [1], seed=seed, run=0, progress=work.progress)
     given = wrong_labels(images.codes, rate, seed)
-    return {"partial": made.score(given, size, work.progress)["partial"]}
+    return {"partial": estimate.terms(given, 1, work.progress)["partial"]}
 
 
 def even_cell(plan: Plan, dataset: str) -> Cell:
     """The cell of `even_run`."""
-    how = SOURCES[dataset].standardised
-    told = {"dataset": dataset, "standardised": how, "rate": RATE, "seed": plan.seed}
-    return Cell("appendix_b.even_run", told, alone=True)
+    standardised = SOURCES[dataset].standardised
+    return even_run.cell(dataset=dataset, standardised=standardised, rate=RATE, seed=plan.seed)
 
 
 def counts(partial: Array, wrong: Wrong) -> dict[str, Counts]:
@@ -303,7 +309,7 @@ def _caption(plan: Plan, there: Sequence[str], scattered: int) -> str:
         "ascending order by CG-score; trainings for each offset, of which the mean is shown: "
         f"{plan.appendix_repeats}. Dashed (right axis): wrong labels in that half. Windows are "
         "taken within each given class, the same share of each; the paper takes them over all "
-        f"classes together. {plan.told}"
+        f"classes together. {plan.description}"
     )
     if scattered:
         caption += (

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
 from cgscore.kernel import Array
 from cgscore_paper import densities
 from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, Images, Index, load, missing
 from cgscore_paper.figures import SCORES, panels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import estimated, shared_runs
+from cgscore_paper.scores import estimated, shared_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def make(work: Work, plan: Plan) -> Result:
         )
         order = np.argsort(means, kind="stable")
         four = [*order[:2].tolist(), *order[-2:].tolist()]
-        together = float(spearmanr(means, spread).statistic)
+        together = spearman(means, spread)
         numbers["classes"][name] = {
             "names": [images.names[c] for c in order],
             "means": means[order],

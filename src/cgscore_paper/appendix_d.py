@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.api import score
+from cgscore import score
 from cgscore.errors import CGScoreWarning, ResultError
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, Images, load, missing
 from cgscore_paper.figures import SCORES, legend_below, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import RATIOS, chosen, shared_runs
-from cgscore_paper.trained import examples_cell
+from cgscore_paper.scores import RATIOS, shared_runs, subset_rows
+from cgscore_paper.trainings import examples_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cgscore.result.scores import Scores
+    from cgscore import Scores
 
 TITLE = "Appendix D: seconds for each score"
 
@@ -72,33 +73,40 @@ PAPER: Mapping[str, Mapping[str, float]] = {
     },
 }
 
-KEPT = 0.3  # by CRAIG
+CRAIG_SHARE = 0.3  # of the examples, on which CRAIG trains
 
 
+@job(
+    "seconds",
+    version=1,
+    alone=True,
+    sample={"plan": "sample", "datasets": ["fashion-mnist"], "seed": 0},
+    tolerance=None,
+)
 def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str, Any]:
-    """Seconds for each score of the examples that are trained on, one after the other.
+    """Seconds for each score of the training subset, one after the other.
 
-    All datasets are in one cell, so that all are timed in one go. Reading is not counted, nor is
-    the check of a sample against exact scores that `cgscore.score` adds to the paper's estimator.
+    All datasets are in one cell, so that they are timed under the same conditions. Neither reading
+    nor the comparison with exact scores that `cgscore.score` adds to the paper's estimator counts.
     """
-    made = Plan.named(plan, seed)
+    sizes_of_plan = Plan.named(plan, seed)
     seconds: dict[str, dict[str, float]] = {}
     sizes = {}
     for dataset in datasets:
         whole = load(work.data, dataset)
-        images = whole[chosen(made, whole.codes)]
+        images = whole[subset_rows(sizes_of_plan, whole.codes)]
         sizes[dataset] = {"examples": len(images), "whole": len(whole)}
-        ways = _ways(work, made, dataset, images)
-        with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(ways)) as advance:
+        timers = _timers(work, sizes_of_plan, dataset, images)
+        with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(timers)) as advance:
             seconds[dataset] = {}
-            for name, way in ways.items():
-                seconds[dataset][name] = way()
+            for name, timer in timers.items():
+                seconds[dataset][name] = timer()
                 advance(1)
     return {"seconds": seconds, "sizes": sizes, "cores": os.cpu_count()}
 
 
-def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
-    """What has each score made and gives the seconds; reading and imports are done before."""
+def _timers(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
+    """Functions that compute a score and return the seconds; data and imports are loaded before."""
     from cgscore.training.loop.trainer import train
     from cgscore.training.scores.together import scores_by_training
 
@@ -135,7 +143,7 @@ def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Cal
             data["X"],
             data["own"],
             settings=preset.settings,
-            select=preset.craig(KEPT),
+            select=preset.craig(CRAIG_SHARE),
             seed=plan.seed,
             records=False,
             progress=False,
@@ -163,8 +171,7 @@ def _clocked(run: Callable[[], object]) -> float:
 
 def timed_cell(plan: Plan, datasets: Sequence[str]) -> Cell:
     """The cell of `timed`."""
-    told = {"plan": plan.name, "datasets": list(datasets), "seed": plan.seed}
-    return Cell("appendix_d.timed", told, alone=True)
+    return timed.cell(plan=plan.name, datasets=list(datasets), seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
@@ -189,7 +196,7 @@ def make(work: Work, plan: Plan) -> Result:
             "cannot be compared, only which score takes longer than which. The time of CG-scores "
             "grows with the cube of the number of examples, that of training in proportion: the "
             "fewer examples, the cheaper are CG-scores beside training. CRAIG is a training on "
-            f"{100 * KEPT:.0f} % of the examples; epochs between its choices: "
+            f"{100 * CRAIG_SHARE:.0f} % of the examples; epochs between its choices: "
             f"{plan.scoring(there[0]).reselect_every}. Of the paper's estimator the check of a "
             "sample against exact scores, which `cgscore.score` adds, is not counted.",
             *(_table(name, seconds[name], sizes[name]["examples"]) for name in there),
@@ -202,7 +209,7 @@ def make(work: Work, plan: Plan) -> Result:
             f"{sizes[name]['examples']:,} examples of {SOURCES[name].title}" for name in there
         )
         + f" with {found['cores']} cores, the paper's of whole datasets on an Nvidia A100. "
-        f"{plan.told}"
+        f"{plan.description}"
     )
     return Result(
         numbers,
@@ -254,7 +261,7 @@ def _full_size(
 def _known(work: Work, cell: Cell) -> float | None:
     """Seconds of a cell that was run for another item."""
     try:
-        return work.found(cell).seconds
+        return work.load(cell).seconds
     except ResultError:
         return None
 

@@ -13,8 +13,6 @@ TITLE = "Appendix E: pruning for other networks"
 
 DATASET = "cifar-10"
 SCORES = ("cg", "el2n", "random")
-#: Trainings of the DenseNet for every point: the paper has two, a desk has time for one.
-REPEATS = {"desk": 1, "paper": 2}
 
 
 def make(work: Work, plan: Plan) -> Result:
@@ -29,7 +27,7 @@ def make(work: Work, plan: Plan) -> Result:
         DATASET,
         SCORES,
         net="densenet",
-        repeats=REPEATS[plan.name],
+        repeats=plan.densenet_repeats,
         kept=plan.kept[1::2] if small else plan.kept,
     )
     vision = experiment(work, plan, DATASET, SCORES, net="vit")
@@ -60,7 +58,7 @@ def make(work: Work, plan: Plan) -> Result:
     return Result(
         numbers,
         "\n\n".join(curves.told(title) for title, curves in titled.items()),
-        {"": (draw(titled), " ".join([*captions, plan.told]))},
+        {"": (draw(titled), " ".join([*captions, plan.description]))},
         not_run=not_run,
     )
 

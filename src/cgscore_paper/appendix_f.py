@@ -46,8 +46,8 @@ def make(work: Work, plan: Plan) -> Result:
     captions = (
         "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) "
         "and the highest (below; CRAIG chooses what stays, so there is no opposite). "
-        f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.told}",
-        f"{told} TracIn is here the influence of an example on its own loss. {plan.told}",
+        f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.description}",
+        f"{told} TracIn is here the influence of an example on its own loss. {plan.description}",
     )
     return Result(
         numbers,

@@ -9,12 +9,12 @@ import numpy as np
 from cgscore_paper import densities, detection
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, load, missing
+from cgscore_paper.detection_curve import auroc
 from cgscore_paper.figures import RIGHT, legend_below, panels
-from cgscore_paper.found_curve import auroc
 from cgscore_paper.noise import Index, wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import estimated, shared_runs
+from cgscore_paper.scores import estimated, shared_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,7 +128,7 @@ def _detection(
         "Wrong labels found when the highest scores are examined first, with "
         f"{RATES[0]:.0%} (top) and {RATES[1]:.0%} (bottom) wrong. Of each dataset first the whole "
         f"({plan.runs} runs of the estimator), then the examples that networks are trained on, "
-        f"scored among themselves. {detection.TOLD} {plan.told}"
+        f"scored among themselves. {detection.TOLD} {plan.description}"
     )
     return (figure, caption), numbers, shown
 

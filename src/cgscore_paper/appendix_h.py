@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from cgscore_paper import detection, figures
 from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.plans import Plan
 from cgscore_paper.pruning_curves import (
@@ -21,7 +21,7 @@ from cgscore_paper.pruning_curves import (
     score_stages,
 )
 from cgscore_paper.results import Result, table
-from cgscore_paper.trained import along_cell, values
+from cgscore_paper.trainings import epochs_cell, values
 
 TITLE = "Appendix H: CG-scores of features"
 
@@ -44,7 +44,7 @@ def make(work: Work, plan: Plan) -> Result:
             work,
             plan,
             [experiment(work, plan, name, SCORES, repeats=plan.appendix_repeats) for name in names],
-            [along_cell(plan, name) for name in followed],
+            [epochs_cell(plan, name) for name in followed],
         )
     }
     noise = [detection.trained_on(work, plan, name, RATE, BY_NOISE) for name in names]
@@ -60,9 +60,9 @@ def make(work: Work, plan: Plan) -> Result:
             draw(pruned),
             "Pruning by the feature-space CG-score and others, with the lowest scores removed "
             f"first (above) and the highest (below). {explained(plan, list(pruned.values()))} "
-            f"{features} {plan.told}",
+            f"{features} {plan.description}",
         ),
-        "-2": (figure, f"{told} {features} {plan.told}"),
+        "-2": (figure, f"{told} {features} {plan.description}"),
     }
     for name in followed:
         found = correlations(work, plan, name)
@@ -74,21 +74,21 @@ def make(work: Work, plan: Plan) -> Result:
             "Spearman's rank correlation of the feature-space CG-score after some epochs with "
             f"other scores of {pruned[SOURCES[name].title].examples:,} examples of "
             f"{SOURCES[name].title}. One training of {last} epochs gives the features; EL2N "
-            f"and forgetting are means of {plan.scoring(name).runs} others. {plan.told}",
+            f"and forgetting are means of {plan.scoring(name).runs} others. {plan.description}",
         )
     return Result(numbers, "\n\n".join(text), shown, not_run=not_run)
 
 
 def correlations(work: Work, plan: Plan, dataset: str) -> dict[str, Any]:
     """Spearman's correlation of the score of features at some epochs with other scores."""
-    along = work(along_cell(plan, dataset))
+    training = work(epochs_cell(plan, dataset))
     others = experiment(work, plan, dataset, COMPARED).scores
-    epochs = list(along["epochs"])
+    epochs = list(training["epochs"])
     return {
         "epochs": epochs,
         "spearman": {
-            by: [float(spearmanr(along[f"features-{epoch}"], one).statistic) for epoch in epochs]
-            for by, one in ((by, values(work, plan, dataset, by)) for by in others)
+            by: [spearman(training[f"features-{epoch}"], score) for epoch in epochs]
+            for by, score in ((by, values(work, plan, dataset, by)) for by in others)
         },
     }
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cgscore.kernel import unit_rows
-from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore_paper import appendix_a
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, c_scores, load, missing
-from cgscore_paper.estimator import SharedDraw, draw, sample_size
 from cgscore_paper.figures import SCORES, legend_below, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import RATIOS, estimated, shared_runs
+from cgscore_paper.scores import RATIOS, estimated, shared_runs
 
 TITLE = "Appendix J: the CG-score and its three terms"
 
@@ -45,36 +44,42 @@ _AFTER = (1, 2, 10, 20)
 RIDGES = (0.0, 0.02, 0.05, 0.1)
 
 
+@job(
+    "estimator.ridges",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "seed": 0},
+    tolerance=1e-3,
+)
 def ridges(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """Correlations of the images of appendix A with a ridge on the kernel matrix, in one run.
 
     Of the score with its terms at every ratio, and with 1 - C-score where that is known.
     """
     images = load(work.data, dataset)
-    chosen = appendix_a.positions(images.codes, seed)
-    known = c_scores(work.data, dataset, images.codes)
-    rows, codes = unit_rows(images.rows(True)[chosen]), images.codes[chosen]
-    sizes = [sample_size(len(codes), len(images.names), ratio) for ratio in RATIOS]
-    drawn = draw(codes, sizes, np.random.default_rng([seed, 0]))
-    found: dict[str, Any] = {}
+    positions = appendix_a.positions(images.codes, seed)
+    published = c_scores(work.data, dataset, images.codes)
+    rows, codes = unit_rows(images.rows(True)[positions]), images.codes[positions]
+    by_ridge: dict[str, Any] = {}
     for ridge in RIDGES:
-        made = SharedDraw.make(rows, drawn, work.progress, ridge)
-        at: dict[str, list[float]] = {name: [] for name in (*TERMS, "c_score")}
-        for size in sizes:
-            terms = made.score(codes, size, work.progress)
+        estimate = shared_run(
+            rows, codes, RATIOS, seed=seed, run=0, ridge=ridge, progress=work.progress
+        )
+        correlations: dict[str, list[float]] = {name: [] for name in (*TERMS, "c_score")}
+        for ratio in RATIOS:
+            terms = estimate.terms(codes, ratio, work.progress)
             cg = terms["first_term"] + terms["partial"] + terms["third_term"]
             for term in TERMS:
-                at[term].append(rank_correlation(terms[term], cg))
-            if known is not None:
-                at["c_score"].append(rank_correlation(cg, 1 - known[chosen]))
-        found[f"{ridge:g}"] = at
-    return {"examples": len(codes), "ridges": found}
+                correlations[term].append(spearman(terms[term], cg))
+            if published is not None:
+                correlations["c_score"].append(spearman(cg, 1 - published[positions]))
+        by_ridge[f"{ridge:g}"] = correlations
+    return {"examples": len(codes), "ridges": by_ridge}
 
 
 def ridges_cell(plan: Plan) -> Cell:
     """The cell of `ridges`."""
-    told = {"dataset": appendix_a.DATASET, "seed": plan.seed}
-    return Cell("appendix_j.ridges", told, alone=True)
+    return ridges.cell(dataset=appendix_a.DATASET, seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
@@ -178,5 +183,5 @@ def _correlations(work: Work, plan: Plan, dataset: str) -> dict[str, Any]:
     for ratio in RATIOS:
         scores = estimated(work, cells, 0.0, ratio)
         for term, values in found.items():
-            values.append(rank_correlation(scores[term], scores["cg"]))
+            values.append(spearman(scores[term], scores["cg"]))
     return found

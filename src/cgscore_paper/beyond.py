@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore_paper import found_curve
+from cgscore_paper import detection_curve
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, missing
 from cgscore_paper.figures import SCORES, curve, legend_below, panels
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import subset_cell
-from cgscore_paper.trained import WITHOUT, accuracy_cells, examples_cell, values
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import WITHOUT_TRAINING, accuracy_cells, examples_cell, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def make(work: Work, plan: Plan) -> Result:
         "-2": (
             _pruning_figure(pruned, plan),
             f"Beyond the paper. Test accuracy after training on what is kept, the same share of "
-            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.told}",
+            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.description}",
         ),
     }
     return Result(
@@ -100,13 +100,13 @@ def _detection(work: Work, plan: Plan, name: str) -> dict[str, Any]:
         flagged = work(subset_cell(plan, name, rate))["flagged"]
         hit = int((flagged & wrong).sum())
         scores = {}
-        for by in WITHOUT:
+        for by in WITHOUT_TRAINING:
             score = values(work, plan, name, by, rate)
             scores[by] = {
-                "auroc": found_curve.auroc(score, wrong),
-                "average_precision": found_curve.average_precision(score, wrong),
-                "found": found_curve.found_at_count(score, wrong),
-                "curve": found_curve.found(score, wrong)[::EVERY],
+                "auroc": detection_curve.auroc(score, wrong),
+                "average_precision": detection_curve.average_precision(score, wrong),
+                "found": detection_curve.found_at_count(score, wrong),
+                "curve": detection_curve.found(score, wrong)[::EVERY],
             }
         found[str(round(100 * rate))] = {
             "scores": scores,
@@ -152,7 +152,7 @@ def _detection_table(name: str, found: Mapping[str, Any], examples: int) -> str:
     ]
     rows = [
         [SCORES[by][0], *(found[rate]["scores"][by][one] for one in _MEASURES for rate in found)]
-        for by in WITHOUT
+        for by in WITHOUT_TRAINING
     ]
     return table(head, rows)
 

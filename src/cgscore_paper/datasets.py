@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from cgscore.data import read
+from cgscore import read
 from cgscore.errors import LabelError, SourceError
 from cgscore.training.scores.consistency import read_consistency
 

@@ -13,13 +13,13 @@ from cgscore.kernel import Array
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.densities import density, edges, steps
+from cgscore_paper.detection_curve import EXAMINED, auroc, found, found_at_count
 from cgscore_paper.figures import RIGHT, SCORES, WRONG, legend_below, panels
-from cgscore_paper.found_curve import EXAMINED, auroc, found, found_at_count
 from cgscore_paper.noise import Index, wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import table
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import examples_cell, scoring_cells, values
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import examples_cell, scoring_cells, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

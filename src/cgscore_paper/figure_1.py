@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
-from cgscore.api import factor
-from cgscore.kernel import Array, gram
-from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore import factor, gram
+from cgscore.kernel import Array
 from cgscore.valuation import cg_approx
-from cgscore_paper.cells import Cell, Found, Work
+from cgscore_paper.cells import CellResult, Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.figures import panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
@@ -32,6 +33,7 @@ _LABELS = ("+1", "-1")
 _FLAT = 0.05  # entries of the inverse below this are on a linear scale of colour
 
 
+@job("gaussians", version=1, alone=True, sample={"dimensions": 60, "per_class": 40, "seed": 0})
 def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[str, Any]:
     """Both labellings of one draw, scored with one factor.
 
@@ -71,8 +73,7 @@ def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[st
 
 def cell(plan: Plan) -> Cell:
     """The cell of `gaussians`."""
-    told = {"dimensions": DIMENSIONS, "per_class": PER_CLASS, "seed": plan.seed}
-    return Cell("figure_1.gaussians", told, alone=True)
+    return gaussians.cell(dimensions=DIMENSIONS, per_class=PER_CLASS, seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
@@ -105,7 +106,7 @@ def _signs(labels: NDArray[np.intp]) -> Array:
     return np.where(labels == 0, 1.0, -1.0)
 
 
-def _numbers(found: Found) -> dict[str, Any]:
+def _numbers(found: CellResult) -> dict[str, Any]:
     from sklearn.metrics import roc_auc_score
 
     wrong = found["given"] != found["own"]
@@ -129,7 +130,7 @@ def _numbers(found: Found) -> dict[str, Any]:
     }
 
 
-def _one(found: Found, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
+def _one(found: CellResult, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
     """What is said about one labelling."""
     cg, approx, g, x = found[f"{name}cg"], found[f"{name}approx"], found[f"{name}g"], found["x"]
     error = np.abs(approx - cg)
@@ -142,12 +143,12 @@ def _one(found: Found, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
         "max_error": float(error.max()),
         "mean_error": float(error.mean()),
         "mean_error_in_deviations": float(error.mean() / cg.std()),
-        "spearman_of_approximation": rank_correlation(approx, cg),
+        "spearman_of_approximation": spearman(approx, cg),
         "pearson_of_approximation": float(np.corrcoef(approx, cg)[0, 1]),
-        "spearman_of_linear_part": rank_correlation(-g, cg),
-        "spearman_with_distance": rank_correlation(cg, np.abs(x)),
+        "spearman_of_linear_part": spearman(-g, cg),
+        "spearman_with_distance": spearman(cg, np.abs(x)),
         "pearson_with_distance": float(np.corrcoef(cg, np.abs(x))[0, 1]),
-        "spearman_with_own_side": rank_correlation(cg, _signs(labels) * x),
+        "spearman_with_own_side": spearman(cg, _signs(labels) * x),
     }
 
 

@@ -51,7 +51,7 @@ def make(work: Work, plan: Plan) -> Result:
         )
     caption = (
         "Pruning with the lowest scores removed first (above) and the highest (below). "
-        f"{explained(plan, list(found.values()))} {plan.told}"
+        f"{explained(plan, list(found.values()))} {plan.description}"
     )
     numbers = {curves.experiment.dataset: curves.numbers() for curves in found.values()}
     return Result(numbers, "\n\n".join(text), {"": (draw(found), caption)}, not_run=not_run)

@@ -35,7 +35,8 @@ def make(work: Work, plan: Plan) -> Result:
         "Left: density of the CG-score for right and wrong labels. Right: wrong labels found when "
         "the highest scores are examined first. Top row: whole datasets, scored without training "
         f"({plan.runs} runs of the estimator). Bottom row: the examples that networks are trained "
-        f"on, scored among themselves.{instead} {densities.TOLD} {detection.TOLD} {plan.told}"
+        f"on, scored among themselves.{instead} {densities.TOLD} {detection.TOLD} "
+        f"{plan.description}"
     )
     numbers = {
         part: {name: one.numbers for name, one in zip(datasets, shown, strict=True)}

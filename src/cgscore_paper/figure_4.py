@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from cgscore.training.scores.dynamics import dynamics
 from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.figures import heat_colour, legend_below, panels
 from cgscore_paper.plans import Plan
 from cgscore_paper.pruning_curves import here
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import subset_cell
-from cgscore_paper.trained import along_cell, examples_cell, values
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import epochs_cell, examples_cell, values
 
 TITLE = "Figure 4: training dynamics by CG-score"
 
@@ -31,7 +31,7 @@ def make(work: Work, plan: Plan) -> Result:
     if not names:
         return Result({}, "", not_run=not_run)
     work.all([examples_cell(plan, DATASET), subset_cell(plan, DATASET)], "scores without training")
-    along = work(along_cell(plan, DATASET))
+    along = work(epochs_cell(plan, DATASET))
     cg = values(work, plan, DATASET, "cg")
     frame = dynamics(cg, along["loss"], along["correct"])
     found: dict[str, Any] = {
@@ -47,7 +47,7 @@ def make(work: Work, plan: Plan) -> Result:
         "accuracy, mean over epochs": found["accuracy"].mean(axis=0),
         "kernel velocity, mean over epochs": found["velocity"].mean(axis=0),
     }
-    rho = {name: float(spearmanr(tenth, some).statistic) for name, some in ranked.items()}
+    rho = {name: spearman(tenth, some) for name, some in ranked.items()}
     numbers = {
         "examples": len(cg),
         "epochs": list(range(1, epochs + 1)),
@@ -66,7 +66,7 @@ def make(work: Work, plan: Plan) -> Result:
         f"One training of {epochs} epochs on {len(cg):,} examples of {title}, in tenths by the "
         "CG-score: blue has the lowest scores, red the highest. Loss and accuracy are those "
         f"of the training examples after each epoch; the kernel velocity is that of {plan.group} "
-        f"examples of each tenth, from the end of the epoch before. {plan.told}"
+        f"examples of each tenth, from the end of the epoch before. {plan.description}"
     )
     text = f"{table(head, rows)}\n\n{_told(rho)}"
     return Result(numbers, text, {"": (figure, caption)}, not_run=not_run)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
 
 if TYPE_CHECKING:
@@ -104,10 +103,8 @@ def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 7) -> No
 
 def style() -> AbstractContextManager[Any]:
     """How figures look that are made inside."""
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise OptionError('Figures need matplotlib. Run: pip install "cgscore[paper]"') from error
+    import matplotlib as mpl
+
     return mpl.rc_context(_STYLE)
 
 

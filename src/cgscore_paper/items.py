@@ -92,8 +92,8 @@ goes on where it was.
 
 - Scores that need no training are those of whole datasets, by the paper's estimator with
   {plan.runs} runs where nothing else is said (the classes of a run share one draw of others:
-  `cgscore_paper/estimator.py`).
-- {plan.told}
+  `cgscore/solvers/sampled/shared_draws.py`).
+- {plan.description}
 - CIFAR-10 stands in where the paper shows CIFAR-100. CIFAR-100, MNIST and ImageNet are read
   where they are found; what is not found says "not run".
 - Seconds are those of the wall clock, on two cores that also did other work.

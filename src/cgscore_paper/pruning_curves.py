@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, missing
 from cgscore_paper.figures import SCORES, curve, legend_below, panels
+from cgscore_paper.jobs import Cell
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import table
-from cgscore_paper.scored import subset_cell
-from cgscore_paper.trained import BY_TRAINING, accuracy_cells, examples_cell, scoring_cells
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import BY_TRAINING, accuracy_cells, examples_cell, scoring_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -205,7 +206,7 @@ def run(
     cells = {cell.name: cell for some in points.values() for cell in some}
     work.all([*beside, *cells.values()], "trainings on parts")
     reached = {
-        point: [float(work.found(cell)["accuracy"]) for cell in some]
+        point: [float(work.load(cell)["accuracy"]) for cell in some]
         for point, some in points.items()
     }
     return [

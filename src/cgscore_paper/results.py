@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,15 +116,7 @@ class Written:
 
 def settings(plan: Plan) -> dict[str, Any]:
     """A plan and its trainings as JSON can write it."""
-    from dataclasses import asdict
-
-    told: dict[str, Any] = asdict(plan)
-    for dataset in ("fashion-mnist", "cifar-10"):
-        told[dataset] = {
-            "scoring": asdict(plan.scoring(dataset)),
-            "pruning": asdict(plan.pruning(dataset)),
-        }
-    return told
+    return {**asdict(plan), **plan.trainings("fashion-mnist", "cifar-10")}
 
 
 def rounded(value: Any) -> Any:

@@ -5,26 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from cgscore.kernel import Array, unit_rows
+from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore.training.scores.forgetting import forgetting
 from cgscore_paper import appendix_j, detection
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, c_scores, load, missing
-from cgscore_paper.estimator import SharedDraw, draw, sample_size
 from cgscore_paper.figures import SCORES, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import along_cell, values
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import epochs_cell, values
 
 TITLE = "Table 1: rank correlations with scores that need training"
 
 OURS = ("cg", "cg_prime")
 OTHERS = ("c_score", "forgetting", "el2n")
 DEPENDS = ("cg", "partial", "cg_prime")
-SOME, MANY = 10_000, 10  # examples and runs of `scalings`
+SCALING_EXAMPLES, SCALING_RUNS = 10_000, 10  # of `scalings`
 RATIOS = SOURCES["cifar-10"].ratios
 
 PAPER = {
@@ -121,16 +122,12 @@ def _ridge_table(found: dict[str, Any]) -> str:
     ) + table(["", *(f"1:{ratio}" for ratio in RATIOS)], rows)
 
 
-def _spearman(a: Array, b: Array) -> float:
-    return float(spearmanr(a, b).statistic)
-
-
 def _whole(work: Work, plan: Plan, name: str, hard: Array | None) -> dict[str, Any]:
     """All examples, with 1 - C-score where it is known."""
     scores = estimated(work, shared_runs(plan, name))
     found: dict[str, Any] = {"examples": len(scores["cg"])}
     for ours in OURS:
-        found[ours] = {} if hard is None else {"c_score": _spearman(scores[ours], hard)}
+        found[ours] = {} if hard is None else {"c_score": spearman(scores[ours], hard)}
     return found
 
 
@@ -138,16 +135,16 @@ def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str,
     """The examples that are trained on, with every other score."""
     scores = work(subset_cell(plan, name))
     others = {by: values(work, plan, name, by) for by in OTHERS if published or by != "c_score"}
-    along = work(along_cell(plan, name))
+    epochs = work(epochs_cell(plan, name))
     found: dict[str, Any] = {
         "examples": len(scores["cg"]),
         "cg_and_forgetting_of_one_training": {
-            counted: _spearman(scores["cg"], forgetting(along["correct"], never_learned=counted))
+            counted: spearman(scores["cg"], forgetting(epochs["correct"], never_learned=counted))
             for counted in ("zero", "last")
         },
     }
     for ours in OURS:
-        found[ours] = {by: _spearman(scores[ours], other) for by, other in others.items()}
+        found[ours] = {by: spearman(scores[ours], other) for by, other in others.items()}
     return found
 
 
@@ -158,10 +155,17 @@ def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for way, runs in ways.items():
         at = [estimated(work, runs, ratio=ratio) for ratio in RATIOS]
-        found[way] = {by: [_spearman(one[by], hard) for one in at] for by in DEPENDS}
+        found[way] = {by: [spearman(one[by], hard) for one in at] for by in DEPENDS}
     return found
 
 
+@job(
+    "estimator.scalings",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "seed": 0},
+    tolerance=1e-3,
+)
 def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """Correlations of some examples with 1 - C-score, by how pixels are scaled and by runs.
 
@@ -169,7 +173,7 @@ def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """
     images = load(work.data, dataset)
     rng, k = np.random.default_rng([seed, 3]), len(images.names)
-    count = min(SOME // k, int(np.bincount(images.codes).min()))
+    count = min(SCALING_EXAMPLES // k, int(np.bincount(images.codes).min()))
     some = [rng.choice(np.flatnonzero(images.codes == c), count, replace=False) for c in range(k)]
     rows = np.sort(np.concatenate(some))
     known = c_scores(work.data, dataset, images.codes)
@@ -178,30 +182,30 @@ def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     hard, codes = 1 - known[rows], images.codes[rows]
     pixels, raw = images.rows(False), images[rows].rows(False).astype(np.float64)
     ways = {
-        "pixels as they are": (raw, MANY),
-        "channels standardised": (images.rows(True)[rows], MANY),
+        "pixels as they are": (raw, SCALING_RUNS),
+        "channels standardised": (images.rows(True)[rows], SCALING_RUNS),
         "mean image taken off": (raw - pixels.mean(axis=0), 1),
         "own mean taken off": (raw - raw.mean(axis=1, keepdims=True), 1),
     }
-    size = sample_size(len(rows), k, SOURCES[dataset].ratio)
-    found: dict[str, Any] = {"examples": len(rows), "ratio": SOURCES[dataset].ratio, "ways": {}}
+    ratio = SOURCES[dataset].ratio
+    found: dict[str, Any] = {"examples": len(rows), "ratio": ratio, "ways": {}}
     for way, (X, runs) in ways.items():
         unit, total = unit_rows(X), dict.fromkeys(DEPENDS, np.zeros(len(rows)))
         for run in range(runs):
-            drawn = draw(codes, [size], np.random.default_rng([seed, run]))
-            terms = SharedDraw.make(unit, drawn, work.progress).score(codes, size, work.progress)
+            estimate = shared_run(unit, codes, [ratio], seed=seed, run=run, progress=work.progress)
+            terms = estimate.terms(codes, ratio, work.progress)
             terms["cg"] = terms["first_term"] + terms["partial"] + terms["third_term"]
             total = {by: total[by] + terms[by] for by in DEPENDS}
-            if run + 1 in (1, MANY):
+            if run + 1 in (1, SCALING_RUNS):
                 found["ways"][f"{way}, {run + 1} run{'s' * (run > 0)}"] = {
-                    by: _spearman(total[by], hard) for by in DEPENDS
+                    by: spearman(total[by], hard) for by in DEPENDS
                 }
     return found
 
 
 def scalings_cell(plan: Plan, dataset: str) -> Cell:
     """The cell of `scalings`."""
-    return Cell("table_1.scalings", {"dataset": dataset, "seed": plan.seed}, alone=True)
+    return scalings.cell(dataset=dataset, seed=plan.seed)
 
 
 def _line(found: dict[str, Any]) -> list[float | None]:
@@ -236,7 +240,7 @@ def _cause(ours: str, by: str, plan: Plan, part: dict[str, Any]) -> str:
             "tables of what it depends on). A small ridge on the kernel matrix goes the right way, "
             "as it does in appendix J: last table."
         )
-    cause = f"{SCORES[by][0]} is of our own trainings. {plan.told}"
+    cause = f"{SCORES[by][0]} is of our own trainings. {plan.description}"
     if by == "forgetting":
         one = part["cg_and_forgetting_of_one_training"]
         cause += (
@@ -300,6 +304,6 @@ def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
     caption = (
         "Rank correlations as in the table: the paper's, those of all examples (with published "
         "C-scores), and those of the examples that networks are trained on. Last: the correlation "
-        f"with 1 - C-score on all examples by how many others are drawn. {plan.told}"
+        f"with 1 - C-score on all examples by how many others are drawn. {plan.description}"
     )
     return figure, caption

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.api import score
-from cgscore.kernel import Array, gram
-from cgscore.solvers.iterative.audit import rank_correlation
-from cgscore_paper.cells import Cell, Found, Work
+from cgscore import gram, score
+from cgscore.kernel import Array
+from cgscore_paper.cells import CellResult, Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load
 from cgscore_paper.figures import heat_colour, panels
+from cgscore_paper.jobs import job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
 
@@ -52,6 +53,19 @@ def _images(
     return some.rows(standardised=False), np.where(some.codes == classes[0], 1.0, -1.0)
 
 
+@job(
+    "theorem_1.check",
+    version=1,
+    sample={
+        "first": 0,
+        "second": 1,
+        "random": False,
+        "per_class": 10,
+        "width": 200,
+        "steps": 20,
+        "seed": 0,
+    },
+)
 def check(
     work: Work,
     first: int,
@@ -76,6 +90,20 @@ def check(
     return {**vars(found), "examples": len(y), "tested": len(y_test)}
 
 
+@job(
+    "theorem_1.velocities",
+    version=1,
+    sample={
+        "first": 2,
+        "second": 4,
+        "per_class": 15,
+        "width": 100,
+        "steps": 10,
+        "moments": 2,
+        "starts": 2,
+        "seed": 0,
+    },
+)
 def velocities(
     work: Work,
     first: int,
@@ -126,17 +154,16 @@ def velocities(
 
 def make(work: Work, plan: Plan) -> Result:
     """Loss and movement against the theorem, and velocities."""
-    told = {"per_class": PER_CLASS, "steps": STEPS, "seed": plan.seed}
-    cells = [
-        Cell("theorem_1.check", {**told, "first": a, "second": b, "random": how, "width": width})
+    sizes: dict[str, Any] = {"per_class": PER_CLASS, "steps": STEPS, "seed": plan.seed}
+    check_cells = [
+        check.cell(first=first, second=second, random=random, width=width, **sizes)
         for width in (WIDTH, NARROW)
-        for a, b, how, _ in PROBLEMS
+        for first, second, random, _ in PROBLEMS
     ]
-    turning = Cell(
-        "theorem_1.velocities",
-        {**told, "first": 2, "second": 4, "width": NARROW, "moments": MOMENTS, "starts": STARTS},
+    velocity_cell = velocities.cell(
+        first=2, second=4, width=NARROW, moments=MOMENTS, starts=STARTS, **sizes
     )
-    *checks, moved = work.all([*cells, turning], "networks of two layers")
+    *checks, moved = work.all([*check_cells, velocity_cell], "networks of two layers")
     at = np.unique(np.geomspace(1, STEPS, _POINTS).round().astype(int))
     names = [name for *_, name in PROBLEMS]
     wide, narrow = checks[: len(names)], checks[len(names) :]
@@ -160,7 +187,7 @@ def make(work: Work, plan: Plan) -> Result:
             "mean": level.tolist(),
             "deviation_over_groups": float(level.std()),
             "deviation_over_starts": moved["by_start"].std(axis=0).tolist(),
-            "spearman_with_group": rank_correlation(level, np.arange(GROUPS, dtype=float)),
+            "spearman_with_group": spearman(level, np.arange(GROUPS, dtype=float)),
             "loss": moved["loss"],
         },
     }
@@ -196,7 +223,7 @@ def make(work: Work, plan: Plan) -> Result:
     return Result(numbers, _text(numbers, n), {"": (figure, caption)})
 
 
-def _problem(found: Found, at: NDArray[np.intp]) -> dict[str, Any]:
+def _problem(found: CellResult, at: NDArray[np.intp]) -> dict[str, Any]:
     """Thinned curves of one problem, and how far apart they are at any step."""
     movement, bound = found["movement"], found["movement_bound"]
     return {
@@ -215,7 +242,7 @@ def _problem(found: Found, at: NDArray[np.intp]) -> dict[str, Any]:
     }
 
 
-def _errors(found: Found) -> dict[str, float]:
+def _errors(found: CellResult) -> dict[str, float]:
     """Largest of all steps: of the loss as a share of its start, of the movement of its bound."""
     loss, movement = (
         float(np.abs(found[name] - found[predicted]).max())

@@ -60,7 +60,17 @@ def test_mistakes_are_told_in_a_line(
 
 
 def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> None:
-    asked = ("appendix-b", "--data", str(fashion), "--cells", str(cells), "--jobs", "1")
+    asked = (
+        "appendix-b",
+        "--preset",
+        "sample",
+        "--data",
+        str(fashion),
+        "--cells",
+        str(cells),
+        "--jobs",
+        "1",
+    )
     done = paper(tmp_path, *asked, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "appendix-b" in done.stdout
@@ -68,7 +78,7 @@ def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> Non
     names = {f"appendix-b.{kind}" for kind in ("json", "md", "png", "svg")}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     document = json.loads((tmp_path / "out" / "appendix-b.json").read_text())
-    assert document["preset"] == "desk"
+    assert document["preset"] == "sample"
     assert document["settings"]["examples"] == 200
     assert list(document["numbers"]["windows"]) == ["fashion-mnist"]
     assert document["not_run"] == ["CIFAR-10: there is no CIFAR-10 in cifar10/ of the data"]

@@ -12,14 +12,22 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from cgscore_paper import appendix_c, densities, detection, figure_3, found_curve, items, table_1
+from cgscore_paper import (
+    appendix_c,
+    densities,
+    detection,
+    detection_curve,
+    figure_3,
+    items,
+    table_1,
+)
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import c_scores, load
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import APART, Result
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import values
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import values
 
 SIZE = 60_000  # bytes of a JSON file
 
@@ -45,7 +53,7 @@ class TestFound:
     wrong = np.array([True, False, True, False, False])
 
     def test_highest_first(self) -> None:
-        curve = found_curve.found(self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1]))
+        curve = detection_curve.found(self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1]))
         np.testing.assert_allclose(curve, [0, 0.5, 0.5, 1, 1])
 
     def test_ties_are_the_mean_over_orders(self) -> None:
@@ -53,22 +61,23 @@ class TestFound:
         score, wrong = rng.integers(0, 3, 40).astype(float), rng.random(40) < 0.3
         examined = np.arange(41) / 40
         orders = [
-            found_curve.found(score + rng.uniform(0, 0.5, 40), wrong, examined) for _ in range(4000)
+            detection_curve.found(score + rng.uniform(0, 0.5, 40), wrong, examined)
+            for _ in range(4000)
         ]
-        curve = found_curve.found(score, wrong, examined)
+        curve = detection_curve.found(score, wrong, examined)
         np.testing.assert_allclose(curve, np.mean(orders, axis=0), atol=0.01)
 
     def test_oracle_and_random(self) -> None:
         wrong = np.arange(100) < 20
-        oracle = found_curve.found(wrong.astype(float), wrong)
-        np.testing.assert_allclose(oracle, np.minimum(1, found_curve.EXAMINED / 0.2))
-        chance = found_curve.found(np.zeros(100), wrong)
-        np.testing.assert_allclose(chance, found_curve.EXAMINED)
+        oracle = detection_curve.found(wrong.astype(float), wrong)
+        np.testing.assert_allclose(oracle, np.minimum(1, detection_curve.EXAMINED / 0.2))
+        chance = detection_curve.found(np.zeros(100), wrong)
+        np.testing.assert_allclose(chance, detection_curve.EXAMINED)
 
     def test_area_under_the_roc_curve(self) -> None:
         rng = np.random.default_rng(1)
         score, wrong = rng.integers(0, 9, 200).astype(float), rng.random(200) < 0.4
-        assert found_curve.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
+        assert detection_curve.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
 
 
 def test_densities_count_what_is_clipped() -> None:
@@ -124,7 +133,7 @@ def test_table_1_without_c_scores(work: Work, plan: Plan, data: Path, tmp_path: 
 
 def test_figure_3(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, numbers = done("figure-3", work, plan, tmp_path)
-    assert plan.told in result.figures[""][1]
+    assert plan.description in result.figures[""][1]
     for part, size, scores in (
         ("whole", 300, detection.WHOLE),
         ("trained_on", 200, detection.TRAINED),
