@@ -47,10 +47,10 @@ def positions(codes: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """As many examples of every class."""
     rng, counts = np.random.default_rng(seed), np.bincount(codes)
     count = min(PER_CLASS, int(counts.min()))
-    some = [
+    by_class = [
         rng.choice(np.flatnonzero(codes == c), count, replace=False) for c in range(len(counts))
     ]
-    return np.sort(np.concatenate(some))
+    return np.sort(np.concatenate(by_class))
 
 
 def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -202,14 +202,14 @@ two:
 
 {_runs_table(runs)}"""
     figure, axes = panels(1, 2, width=3.9, height=3.0)
-    for one, kind in zip(axes[0], KINDS, strict=True):
+    for panel, kind in zip(axes[0], KINDS, strict=True):
         for ratio, colour, paper in zip(RATIOS, _COLOURS, PAPER[kind], strict=True):
             values = curves[kind][str(ratio)]
             at = np.arange(1, len(values) + 1)
-            one.plot(at, values, "o-", color=colour, markersize=2.5, label=f"1:{ratio}")
-            one.axhline(paper, color=colour, lw=0.9, ls="--", alpha=0.7)
-        one.plot([], [], color="#555555", lw=0.9, ls="--", label="paper, 20 runs")
-        one.set(
+            panel.plot(at, values, "o-", color=colour, markersize=2.5, label=f"1:{ratio}")
+            panel.axhline(paper, color=colour, lw=0.9, ls="--", alpha=0.7)
+        panel.plot([], [], color="#555555", lw=0.9, ls="--", label="paper, 20 runs")
+        panel.set(
             xlabel="runs", ylabel=f"{kind.title()} with the exact score", xticks=[1, 5, 10, 15, 20]
         )
     legend_below(figure, axes[0, :1])
@@ -227,12 +227,18 @@ def _recommended(name: str) -> int:
 
 
 def _lines(head: list[str], rows: list[tuple[str, Any]]) -> str:
-    return table(head, [[what, *(v for kind in KINDS for v in one[kind])] for what, one in rows])
+    return table(
+        head,
+        [
+            [label, *(v for kind in KINDS for v in correlations[kind])]
+            for label, correlations in rows
+        ],
+    )
 
 
 def _runs_table(runs: dict[str, Any]) -> str:
     rows = [
-        [SOURCES[name].title, f"1:{one['ratio']}", one["runs"], one["paper"]]
-        for name, one in runs.items()
+        [SOURCES[name].title, f"1:{entry['ratio']}", entry["runs"], entry["paper"]]
+        for name, entry in runs.items()
     ]
     return table(["", "ratio", "runs", "the paper says"], rows)

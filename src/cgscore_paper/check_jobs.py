@@ -8,10 +8,10 @@ differ from the record. This command then computes the sample again:
 - it differs: the version in the job's decorator must be raised, so that cells are computed again.
   After that the command records the new version, digest and sample.
 
-Numbers are equal up to the job's tolerance, as processors round differently. Trainings have a few
-steps and a wide tolerance; of measured seconds only names and shapes are compared. A sample does
-not reach all code: raise the version by hand for a change that only large data or other options
-show.
+Numbers are equal up to the job's tolerance, as processors round differently. Trainings amplify
+rounding, so that even another number of threads changes them by more than 5 %: of trainings, as of
+measured seconds, only names and shapes are compared, and a change of their numbers is for the
+author to see. Nor does a sample reach all code. Raise the version by hand in both cases.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def main(names: Sequence[str], path: Path = RECORD) -> int:
                 failed = 1
                 continue
             entries[name] = checked
-            print(f"{name}: version {job.version} recorded with sources {digest}")
+            only = " (names and shapes compared, no numbers)" if job.tolerance is None else ""
+            print(f"{name}: version {job.version} recorded with sources {digest}{only}")
     kept = {name: entries[name] for name in sorted(jobs) if name in entries}
     text = json.dumps(kept, indent=1) + "\n"
     replace_file(path, lambda file: file.write(text.encode()))

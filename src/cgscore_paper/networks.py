@@ -73,7 +73,7 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
     "trained.vision_transformer",
     version=1,
     sample={"plan": "sample", "dataset": "cifar-10", "seed": 0},
-    tolerance=0.05,
+    tolerance=None,  # trainings amplify rounding
 )
 def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
     """A small Vision Transformer, pretrained on images outside of the training subset.

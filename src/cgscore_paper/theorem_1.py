@@ -47,10 +47,12 @@ def _images(
     """Rows of pixels, at half the width and height, and targets 1 and -1 of some of two classes."""
     images = load(work.data, DATASET, split)
     rng = np.random.default_rng([seed, 4])
-    places = [np.flatnonzero(images.codes == c) for c in classes]
-    chosen = [rng.choice(one, min(count, len(one)), replace=False) for one in places]
-    some = images[np.concatenate(chosen)].halved()
-    return some.rows(standardised=False), np.where(some.codes == classes[0], 1.0, -1.0)
+    by_class = [np.flatnonzero(images.codes == c) for c in classes]
+    chosen = [rng.choice(members, min(count, len(members)), replace=False) for members in by_class]
+    images_chosen = images[np.concatenate(chosen)].halved()
+    return images_chosen.rows(standardised=False), np.where(
+        images_chosen.codes == classes[0], 1.0, -1.0
+    )
 
 
 @job(
@@ -84,10 +86,10 @@ def check(
     if random:
         rng = np.random.default_rng([seed, 5])
         y, y_test = rng.permutation(y), rng.permutation(y_test)
-    found = check_theorem(
+    outcome = check_theorem(
         X, y, X_test=X_test, y_test=y_test, width=width, steps=steps, kappa=KAPPA, seed=seed
     )
-    return {**vars(found), "examples": len(y), "tested": len(y_test)}
+    return {**vars(outcome), "examples": len(y), "tested": len(y_test)}
 
 
 @job(
@@ -141,10 +143,10 @@ def velocities(
             yield net.hidden.weight.detach().numpy().copy()
         losses.append(loss)
 
-    found = [two_layer_velocity(weights(start), X, groups) for start in range(starts)]
+    by_start = [two_layer_velocity(weights(start), X, groups) for start in range(starts)]
     return {
-        "velocity": np.mean(found, axis=0),
-        "by_start": np.mean(found, axis=1),
+        "velocity": np.mean(by_start, axis=0),
+        "by_start": np.mean(by_start, axis=1),
         "cg": np.array([cg[group].mean() for group in groups]),
         "group": len(groups[0]),
         "loss": float(np.mean(losses)),
@@ -168,8 +170,9 @@ def make(work: Work, plan: Plan) -> Result:
     names = [name for *_, name in PROBLEMS]
     wide, narrow = checks[: len(names)], checks[len(names) :]
     problems = {
-        name: _problem(one, at) | {f"narrow_{what}": value for what, value in _errors(less).items()}
-        for name, one, less in zip(names, wide, narrow, strict=True)
+        name: _problem(numbers_of, at)
+        | {f"narrow_{what}": value for what, value in _errors(narrow_check).items()}
+        for name, numbers_of, narrow_check in zip(names, wide, narrow, strict=True)
     }
     level = moved["velocity"].mean(axis=0)
     every = STEPS // MOMENTS
@@ -193,10 +196,12 @@ def make(work: Work, plan: Plan) -> Result:
     }
     n = checks[0]["examples"]
     figure, axes = panels(1, 3, width=3.6, height=3.2)
-    for (name, one), colour in zip(problems.items(), _COLOURS, strict=True):
-        _pair(axes[0, 0], at, one["loss"], one["predicted_loss"], colour, name)
-        _pair(axes[0, 1], at, one["movement"], one["predicted_movement"], colour, name)
-        axes[0, 1].axhline(one["movement_bound"], color=colour, lw=0.9, ls=":")
+    for (name, numbers_of), colour in zip(problems.items(), _COLOURS, strict=True):
+        _pair(axes[0, 0], at, numbers_of["loss"], numbers_of["predicted_loss"], colour, name)
+        _pair(
+            axes[0, 1], at, numbers_of["movement"], numbers_of["predicted_movement"], colour, name
+        )
+        axes[0, 1].axhline(numbers_of["movement_bound"], color=colour, lw=0.9, ls=":")
     axes[0, 0].set(xlabel="step", ylabel="distance of outputs from labels", xscale="log")
     axes[0, 1].set(xlabel="step", ylabel="movement of weights", xscale="log", yscale="log")
     for group, values in enumerate(numbers["velocity"]["groups"]):
@@ -223,34 +228,34 @@ def make(work: Work, plan: Plan) -> Result:
     return Result(numbers, _text(numbers, n), {"": (figure, caption)})
 
 
-def _problem(found: CellResult, at: NDArray[np.intp]) -> dict[str, Any]:
+def _problem(result: CellResult, at: NDArray[np.intp]) -> dict[str, Any]:
     """Thinned curves of one problem, and how far apart they are at any step."""
-    movement, bound = found["movement"], found["movement_bound"]
+    movement, bound = result["movement"], result["movement_bound"]
     return {
-        "loss": found["loss"][at].tolist(),
-        "predicted_loss": found["predicted"][at].tolist(),
+        "loss": result["loss"][at].tolist(),
+        "predicted_loss": result["predicted"][at].tolist(),
         "movement": movement[at].tolist(),
-        "predicted_movement": found["predicted_movement"][at].tolist(),
+        "predicted_movement": result["predicted_movement"][at].tolist(),
         "movement_bound": bound,
         "complexity": bound**2,
-        **_errors(found),
+        **_errors(result),
         "movement_share": float(movement[-1] / bound),
-        "test_loss": found["test_loss"],
-        "test_bound": found["test_bound"],
-        "test_examples": found["tested"],
-        "rate": found["rate"],
+        "test_loss": result["test_loss"],
+        "test_bound": result["test_bound"],
+        "test_examples": result["tested"],
+        "rate": result["rate"],
     }
 
 
-def _errors(found: CellResult) -> dict[str, float]:
+def _errors(result: CellResult) -> dict[str, float]:
     """Largest of all steps: of the loss as a share of its start, of the movement of its bound."""
     loss, movement = (
-        float(np.abs(found[name] - found[predicted]).max())
+        float(np.abs(result[name] - result[predicted]).max())
         for name, predicted in (("loss", "predicted"), ("movement", "predicted_movement"))
     )
     return {
-        "loss_error": loss / float(found["predicted"][0]),
-        "movement_error": movement / float(found["movement_bound"]),
+        "loss_error": loss / float(result["predicted"][0]),
+        "movement_error": movement / float(result["movement_bound"]),
     }
 
 
@@ -269,7 +274,7 @@ def _pair(
 def _text(numbers: dict[str, Any], n: int) -> str:
     problems = list(numbers["problems"].values())
     wide, narrow = f"{numbers['width']:,}", f"{numbers['velocity']['width']:,}"
-    told = {
+    labels = {
         "complexity": "complexity",
         "distance from the labels at the end": "loss",
         "predicted distance": "predicted_loss",
@@ -284,18 +289,24 @@ def _text(numbers: dict[str, Any], n: int) -> str:
         "bound of the test loss": "test_bound",
     }
     rows = [
-        [what, *(one[name][-1] if isinstance(one[name], list) else one[name] for one in problems)]
-        for what, name in told.items()
+        [
+            label,
+            *(
+                problem[name][-1] if isinstance(problem[name], list) else problem[name]
+                for problem in problems
+            ),
+        ]
+        for label, name in labels.items()
     ]
     moved = numbers["velocity"]
     groups = table(
         ["group by CG-score", *(str(group + 1) for group in range(GROUPS))],
         [
             ["mean CG-score", *moved["cg"]],
-            ["mean velocity, in 1e-4", *(1e4 * one for one in moved["mean"])],
+            ["mean velocity, in 1e-4", *(1e4 * problem for problem in moved["mean"])],
             [
                 "its deviation over starts, in 1e-4",
-                *(1e4 * one for one in moved["deviation_over_starts"]),
+                *(1e4 * problem for problem in moved["deviation_over_starts"]),
             ],
         ],
     )

@@ -37,7 +37,7 @@ def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["figure-9"], "There is no 'figure-9'. Choose from: figure-1, table-1"),
+        (["figure-9"], "NAME must be one of figure-1, table-1"),
         ([], "Give one name or --all"),
         (["appendix-b", "--all"], "Give one name or --all"),
         (["appendix-b"], "Say --data FOLDER, or set CGSCORE_DATA"),
@@ -97,7 +97,7 @@ def test_the_page_of_all(plan: Plan, cells: Path, fashion: Path, tmp_path: Path)
     page = tmp_path / "docs" / "reproduction.md"
     heard: list[Written] = []
     work = Work(cells, fashion)
-    do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], told=heard.append)
+    do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], on_item=heard.append)
     text = page.read_text()
     assert [one.name for one in heard] == ["appendix-b"]
     assert f"- [{heard[0].title}](#appendix-b-wrong-labels-and-atypical-examples)" in text

@@ -41,14 +41,14 @@ def check_files(done: Written, folder: Path) -> dict[str, Any]:
 def test_curves_of_a_perfect_a_useless_and_a_reversed_score() -> None:
     wrong = np.arange(200) < 40
     perfect = wrong + np.linspace(0.1, 0, 200)
-    curve = detection_curve.found(perfect, wrong)
+    curve = detection_curve.found_shares(perfect, wrong)
     assert curve.shape == (101,)
     np.testing.assert_allclose(curve, np.minimum(np.arange(101) / 20, 1), atol=1e-12)
     assert (
         detection_curve.found_at_count(perfect, wrong) == detection_curve.auroc(perfect, wrong) == 1
     )
     assert detection_curve.average_precision(perfect, wrong) == pytest.approx(1)
-    assert detection_curve.found(-perfect, wrong)[80] == 0
+    assert detection_curve.found_shares(-perfect, wrong)[80] == 0
     assert (
         detection_curve.found_at_count(-perfect, wrong)
         == detection_curve.auroc(-perfect, wrong)

@@ -103,12 +103,14 @@ def curves() -> Curves:
 def test_a_share_lasts_up_to_the_first_loss() -> None:
     found = curves()
     assert found.removed == [0, 0.2, 0.4, 0.6]
-    assert found.lasting("low-first", "cg") == 0.2  # the third share recovers and does not count
-    assert found.lasting("low-first", "random") == 0
+    assert (
+        found.harmless_share("low-first", "cg") == 0.2
+    )  # the third share recovers and does not count
+    assert found.harmless_share("low-first", "random") == 0
 
 
 def test_sentences_follow_the_numbers() -> None:
-    text = curves().told("Some")
+    text = curves().text("Some")
     assert "is highest for CG-score (0.842), followed by random (0.683)." in text
     assert "is lowest for random (0.683), followed by CG-score (0.842)." in text
     assert "| random | any | 0.750 ± 0.050 | 0.700 ± 0.000 | 0.600 ± 0.000 | 0 % |" in text

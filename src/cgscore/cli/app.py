@@ -1217,7 +1217,7 @@ def paper(
     with _warnings_aside():
         if every:
             target = page or (Path("docs") if output is None else output) / "reproduction.md"
-            found = do_all(work, plan, folder, target, told=told)
+            found = do_all(work, plan, folder, target, on_item=told)
         else:
             found = [do(str(name), work, plan, folder)]
             told(found[0])
