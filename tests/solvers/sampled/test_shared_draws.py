@@ -14,8 +14,10 @@ from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import (
     TERMS,
     SharedDraw,
+    average_terms,
     draw_balanced,
     draw_size,
+    shared_run,
 )
 
 N, K = 240, 4
@@ -150,3 +152,30 @@ def test_sizes_give_every_class_its_ratio(n: int, k: int, ratio: int, size: int)
     assert draw_size(n, k, ratio) == size
     others = size - size // k
     assert others == pytest.approx(ratio * n / k, rel=1e-3)
+
+
+def test_means_over_runs_are_those_of_exact_scores(points: tuple[Any, Any]) -> None:
+    """Each run has its own draw; class c is scored among it and all of its own."""
+    X, codes = points
+    given, size = flipped(codes, 0.2), draw_size(N, K, 1)
+    means = average_terms(unit_rows(X), codes, 1, 3, seed=7, labels=given)
+    total = np.zeros(N)
+    for run in range(3):
+        drawn = draw_balanced(codes, [size], np.random.default_rng([7, run]))
+        for c in range(K):
+            problem = np.union1d(drawn, np.flatnonzero(given == c))
+            mine = given[problem] == c
+            exact = cgscore.score(X[problem], mine, method="exact", progress=False).table
+            total[problem[mine]] += exact["partial"].to_numpy()[mine]
+    scale = np.abs(total / 3).max()
+    np.testing.assert_allclose(means["partial"], total / 3, rtol=0, atol=2e-5 * scale)
+
+
+def test_a_run_has_the_terms_of_each_ratio(points: tuple[Any, Any]) -> None:
+    """A run for one ratio has the bits of the mean over that run alone."""
+    X, codes = points
+    run = shared_run(unit_rows(X), codes, [1], seed=7, run=0)
+    means = average_terms(unit_rows(X), codes, 1, 1, seed=7)
+    assert list(run.sizes) == [1]
+    for name in TERMS:
+        np.testing.assert_array_equal(run.terms(codes, 1)[name], means[name])
