@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.api import score
-from cgscore.data import read
-from cgscore.execution.executor import Local
+from cgscore import score
+from cgscore.errors import CGScoreWarning
 from cgscore.kernel import Array, unit_rows
-from cgscore.methods.averaging import shared_problem
-from cgscore.problem import Inputs
-from cgscore.solvers.iterative.audit import rank_correlation
-from cgscore.solvers.sampled import subsample
-from cgscore.solvers.sampled.averages import Averages
-from cgscore.solvers.sampled.tasks import in_order
-from cgscore_paper.cells import Cell, Work
+from cgscore.solvers.sampled.shared_draws import shared_run
+from cgscore.solvers.sampled.subsample import recommended_runs
+from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load
-from cgscore_paper.estimator import SharedDraw, draw, sample_size
 from cgscore_paper.figures import legend_below, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import RATIOS
+from cgscore_paper.scores import RATIOS
 
 TITLE = "Appendix A: the estimator against the exact score"
 
 DATASET = "cifar-10"
-PER_CLASS, RUNS, FEW = 1000, 20, 2
+PER_CLASS, RUNS, FEW_RUNS = 1000, 20, 2
 KINDS = ("spearman", "pearson")
 PARTS = ("first_term", "partial", "third_term")
 
@@ -50,10 +47,10 @@ def positions(codes: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """As many examples of every class."""
     rng, counts = np.random.default_rng(seed), np.bincount(codes)
     count = min(PER_CLASS, int(counts.min()))
-    some = [
+    by_class = [
         rng.choice(np.flatnonzero(codes == c), count, replace=False) for c in range(len(counts))
     ]
-    return np.sort(np.concatenate(some))
+    return np.sort(np.concatenate(by_class))
 
 
 def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -63,109 +60,110 @@ def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDAr
     return images.rows(standardised)[rows], images.codes[rows]
 
 
+@job("estimator.exact", version=1, alone=True, sample={"standardised": True, "seed": 0})
 def exact(work: Work, standardised: bool, seed: int) -> dict[str, Any]:
-    """The exact scores."""
+    """Exact scores of the images of `small`."""
     X, codes = small(work, standardised, seed)
     return {"cg": score(X, codes, method="exact", progress=False).table["cg"].to_numpy()}
 
 
 def exact_cell(standardised: bool, seed: int) -> Cell:
     """The cell of `exact`."""
-    return Cell("appendix_a.exact", {"standardised": standardised, "seed": seed}, alone=True)
+    return exact.cell(standardised=standardised, seed=seed)
 
 
-def own_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
+@job("estimator.separate_draws", version=1, alone=True, sample={"ratio": 2, "runs": 2, "seed": 0})
+def separate_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, Any]:
     """Correlations of means over 1, 2, ... runs with the exact score.
 
-    Every class of a run has a draw of its own, as in the paper: the library's ``subsample``.
+    Every class of a run has a draw of its own, as in the paper: ``method="subsample"``. A run has
+    the same draws however many there are.
     """
     X, codes = small(work, True, seed)
-    true = work(exact_cell(True, seed))["cg"]
-    shared, slot = shared_problem(Inputs(read(X, labels=codes), ridge=0.0).labelled(), seed)
-    slots = shared.slots
-    draws = subsample.draws(np.bincount(slots.column).tolist(), len(X), X.shape[1], ratio, runs)
-    results = in_order(draws, subsample.solve_draw, shared, Local(), None, work.progress)
-    means, found = Averages(slots), _Correlations(true)
-    for one, solved in zip(draws, results, strict=True):
-        means.add(subsample.chosen(slots, one, seed), np.array(one.classes), solved)
-        if one.classes[-1] == slots.k - 1:  # the last class of a run
-            found.add(means.mean["cg"][slot])
-    return found.value
+    correlations = _Correlations(work(exact_cell(True, seed))["cg"])
+    for count in range(1, runs + 1):
+        with warnings.catch_warnings():  # few runs leave out predictions, which are not used
+            warnings.simplefilter("ignore", CGScoreWarning)
+            scores = score(
+                X, codes, method="subsample", ratio=ratio, runs=count, seed=seed, progress=False
+            )
+        correlations.add(scores.table["cg"].to_numpy())
+    return correlations.value
 
 
+@job(
+    "estimator.shared_draws",
+    version=1,
+    alone=True,
+    sample={"standardised": True, "runs": 2, "seed": 0},
+    tolerance=1e-3,
+)
 def shared_draws(work: Work, standardised: bool, runs: int, seed: int) -> dict[str, Any]:
-    """The same where the classes of a run share a draw (`SharedDraw`), for all ratios.
+    """The same where the classes of a run share one draw, for all ratios.
 
-    Beside it ``terms``: the rank correlation of the mean score with the mean of each of its terms.
+    ``terms`` is the rank correlation of the mean score with the mean of each of its terms.
     """
     X, codes = small(work, standardised, seed)
-    true = work(exact_cell(standardised, seed))["cg"]
-    n, k, rows = len(X), int(codes.max()) + 1, unit_rows(X)
-    sizes = [sample_size(n, k, ratio) for ratio in RATIOS]
-    total, found = np.zeros((len(RATIOS), len(PARTS), n)), [_Correlations(true) for _ in RATIOS]
+    exact_cg, rows = work(exact_cell(standardised, seed))["cg"], unit_rows(X)
+    totals = np.zeros((len(RATIOS), len(PARTS), len(X)))
+    correlations = [_Correlations(exact_cg) for _ in RATIOS]
     by_term = np.zeros((len(RATIOS), len(PARTS), runs))
     for run in range(runs):
-        drawn = draw(codes, sizes, np.random.default_rng([seed, run]))
-        made = SharedDraw.make(rows, drawn, work.progress)
-        for place, size in enumerate(sizes):
-            terms = made.score(codes, size, work.progress)
-            total[place] += [terms[name] for name in PARTS]
-            cg = total[place].sum(axis=0)
-            found[place].add(cg)
-            by_term[place, :, run] = [rank_correlation(one, cg) for one in total[place]]
+        estimate = shared_run(rows, codes, RATIOS, seed=seed, run=run, progress=work.progress)
+        for i, ratio in enumerate(RATIOS):
+            terms = estimate.terms(codes, ratio, work.progress)
+            totals[i] += [terms[name] for name in PARTS]
+            cg = totals[i].sum(axis=0)
+            correlations[i].add(cg)
+            by_term[i, :, run] = [spearman(term, cg) for term in totals[i]]
     return {
         "terms": by_term,
-        **{kind: np.array([one.value[kind] for one in found]) for kind in KINDS},
+        **{kind: np.array([at_ratio.value[kind] for at_ratio in correlations]) for kind in KINDS},
     }
 
 
 def shared_cells(plan: Plan) -> list[Cell]:
     """The cells of `shared_draws`: channels standardised, and as they are."""
     return [
-        Cell(
-            "appendix_a.shared_draws",
-            {"standardised": how, "runs": runs, "seed": plan.seed},
-            alone=True,
-        )
-        for how, runs in ((True, RUNS), (False, FEW))
+        shared_draws.cell(standardised=standardised, runs=runs, seed=plan.seed)
+        for standardised, runs in ((True, RUNS), (False, FEW_RUNS))
     ]
 
 
 class _Correlations:
-    """Correlations with the truth, one after the other."""
+    """Correlations of a sequence of estimates with the exact score."""
 
-    def __init__(self, true: Array) -> None:
-        self._true = true
+    def __init__(self, exact_cg: Array) -> None:
+        self._exact = exact_cg
         self.value: dict[str, list[float]] = {kind: [] for kind in KINDS}
 
     def add(self, cg: Array) -> None:
-        """Take in the next estimate."""
-        self.value["spearman"].append(rank_correlation(cg, self._true))
-        self.value["pearson"].append(float(np.corrcoef(cg, self._true)[0, 1]))
+        """Add the next estimate."""
+        self.value["spearman"].append(spearman(cg, self._exact))
+        self.value["pearson"].append(float(np.corrcoef(cg, self._exact)[0, 1]))
 
 
 def make(work: Work, plan: Plan) -> Result:
     """The figure, what draws that classes share and raw pixels change, and the number of runs."""
     exacts = work.all([exact_cell(how, plan.seed) for how in (True, False)], "exact scores")
-    codes = [
-        Cell("appendix_a.own_draws", {"ratio": one, "runs": FEW, "seed": plan.seed}, alone=True)
-        for one in RATIOS
+    separate_cells = [
+        separate_draws.cell(ratio=ratio, runs=FEW_RUNS, seed=plan.seed) for ratio in RATIOS
     ]
-    ours, plain, *alone = work.all([*shared_cells(plan), *codes], "estimates")
+    shared, raw_pixels, *separate = work.all([*shared_cells(plan), *separate_cells], "estimates")
     curves = {
-        kind: {str(ratio): ours[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
+        kind: {str(ratio): shared[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
         for kind in KINDS
     }
-    last = {kind: ours[kind][:, -1].tolist() for kind in KINDS}
+    last = {kind: shared[kind][:, -1].tolist() for kind in KINDS}
     early = {
         "standardised, one draw for all classes": {
-            kind: ours[kind][:, FEW - 1].tolist() for kind in KINDS
+            kind: shared[kind][:, FEW_RUNS - 1].tolist() for kind in KINDS
         },
         "standardised, a draw for each class": {
-            kind: [one[kind][-1] for one in alone] for kind in KINDS
+            kind: [at_ratio[kind][-1] for at_ratio in separate] for kind in KINDS
         },
         "as they are, one draw for all classes": {
-            kind: plain[kind][:, -1].tolist() for kind in KINDS
+            kind: raw_pixels[kind][:, -1].tolist() for kind in KINDS
         },
     }
     n = len(exacts[0]["cg"])
@@ -177,7 +175,7 @@ def make(work: Work, plan: Plan) -> Result:
         "examples": n,
         "runs": RUNS,
         "correlations": curves,
-        "after_few_runs": {"runs": FEW, **early},
+        "after_few_runs": {"runs": FEW_RUNS, **early},
         "paper": PAPER,
         "recommended_runs": runs,
     }
@@ -194,7 +192,7 @@ def make(work: Work, plan: Plan) -> Result:
 
 The paper draws others for each class. Here the classes of a run share one draw, which is much less
 work, in this and in all figures and tables of whole datasets. Channels are standardised by the mean
-and deviation of all training images, which the paper does not say. After {FEW} runs, what both
+and deviation of all training images, which the paper does not say. After {FEW_RUNS} runs, what both
 change, each compared with the exact score of the same pixels:
 
 {_lines(head, list(early.items()))}
@@ -204,14 +202,14 @@ two:
 
 {_runs_table(runs)}"""
     figure, axes = panels(1, 2, width=3.9, height=3.0)
-    for one, kind in zip(axes[0], KINDS, strict=True):
+    for panel, kind in zip(axes[0], KINDS, strict=True):
         for ratio, colour, paper in zip(RATIOS, _COLOURS, PAPER[kind], strict=True):
             values = curves[kind][str(ratio)]
             at = np.arange(1, len(values) + 1)
-            one.plot(at, values, "o-", color=colour, markersize=2.5, label=f"1:{ratio}")
-            one.axhline(paper, color=colour, lw=0.9, ls="--", alpha=0.7)
-        one.plot([], [], color="#555555", lw=0.9, ls="--", label="paper, 20 runs")
-        one.set(
+            panel.plot(at, values, "o-", color=colour, markersize=2.5, label=f"1:{ratio}")
+            panel.axhline(paper, color=colour, lw=0.9, ls="--", alpha=0.7)
+        panel.plot([], [], color="#555555", lw=0.9, ls="--", label="paper, 20 runs")
+        panel.set(
             xlabel="runs", ylabel=f"{kind.title()} with the exact score", xticks=[1, 5, 10, 15, 20]
         )
     legend_below(figure, axes[0, :1])
@@ -224,17 +222,23 @@ two:
 
 
 def _recommended(name: str) -> int:
-    codes, n = SIZES[name]
-    return subsample.recommended_runs(codes, n, SOURCES[name].ratio)
+    class_size, n = SIZES[name]
+    return recommended_runs(class_size, n, SOURCES[name].ratio)
 
 
 def _lines(head: list[str], rows: list[tuple[str, Any]]) -> str:
-    return table(head, [[what, *(v for kind in KINDS for v in one[kind])] for what, one in rows])
+    return table(
+        head,
+        [
+            [label, *(v for kind in KINDS for v in correlations[kind])]
+            for label, correlations in rows
+        ],
+    )
 
 
 def _runs_table(runs: dict[str, Any]) -> str:
     rows = [
-        [SOURCES[name].title, f"1:{one['ratio']}", one["runs"], one["paper"]]
-        for name, one in runs.items()
+        [SOURCES[name].title, f"1:{entry['ratio']}", entry["runs"], entry["paper"]]
+        for name, entry in runs.items()
     ]
     return table(["", "ratio", "runs", "the paper says"], rows)

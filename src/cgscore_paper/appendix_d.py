@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.api import score
+from cgscore import score
 from cgscore.errors import CGScoreWarning, ResultError
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, Images, load, missing
 from cgscore_paper.figures import SCORES, legend_below, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import RATIOS, chosen, shared_runs
-from cgscore_paper.trained import examples_cell
+from cgscore_paper.scores import RATIOS, shared_runs, subset_rows
+from cgscore_paper.trainings import examples_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cgscore.result.scores import Scores
+    from cgscore import Scores
 
 TITLE = "Appendix D: seconds for each score"
 
@@ -72,33 +73,40 @@ PAPER: Mapping[str, Mapping[str, float]] = {
     },
 }
 
-KEPT = 0.3  # by CRAIG
+CRAIG_SHARE = 0.3  # of the examples, on which CRAIG trains
 
 
-def timed(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str, Any]:
-    """Seconds for each score of the examples that are trained on, one after the other.
+@job(
+    "seconds",
+    version=1,
+    alone=True,
+    sample={"plan": "sample", "datasets": ["fashion-mnist"], "seed": 0},
+    tolerance=None,
+)
+def measured_seconds(work: Work, plan: str, datasets: Sequence[str], seed: int) -> dict[str, Any]:
+    """Seconds for each score of the training subset, one after the other.
 
-    All datasets are in one cell, so that all are timed in one go. Reading is not counted, nor is
-    the check of a sample against exact scores that `cgscore.score` adds to the paper's estimator.
+    All datasets are in one cell, so that they are timed under the same conditions. Neither reading
+    nor the comparison with exact scores that `cgscore.score` adds to the paper's estimator counts.
     """
-    made = Plan.named(plan, seed)
+    sizes_of_plan = Plan.named(plan, seed)
     seconds: dict[str, dict[str, float]] = {}
     sizes = {}
     for dataset in datasets:
         whole = load(work.data, dataset)
-        images = whole[chosen(made, whole.codes)]
+        images = whole[subset_rows(sizes_of_plan, whole.codes)]
         sizes[dataset] = {"examples": len(images), "whole": len(whole)}
-        ways = _ways(work, made, dataset, images)
-        with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(ways)) as advance:
+        timers = _timers(work, sizes_of_plan, dataset, images)
+        with work.progress.phase(f"seconds, {SOURCES[dataset].title}", len(timers)) as advance:
             seconds[dataset] = {}
-            for name, way in ways.items():
-                seconds[dataset][name] = way()
+            for name, timer in timers.items():
+                seconds[dataset][name] = timer()
                 advance(1)
     return {"seconds": seconds, "sizes": sizes, "cores": os.cpu_count()}
 
 
-def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
-    """What has each score made and gives the seconds; reading and imports are done before."""
+def _timers(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Callable[[], float]]:
+    """Functions that compute a score and return the seconds; data and imports are loaded before."""
     from cgscore.training import scores_by_training, train
 
     X, codes = images.rows(SOURCES[dataset].standardised), images.codes
@@ -134,7 +142,7 @@ def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Cal
             data["X"],
             data["own"],
             settings=preset.settings,
-            select=preset.craig(KEPT),
+            select=preset.craig(CRAIG_SHARE),
             seed=plan.seed,
             records=False,
             progress=False,
@@ -145,69 +153,74 @@ def _ways(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, Cal
     return {
         **{f"cg-{ratio}": partial(by_estimator, ratio) for ratio in ratios},
         **{
-            name: partial(_clocked, partial(by_training, name))
+            name: partial(_elapsed, partial(by_training, name))
             for name in ("forgetting", "el2n", "tracin")
         },
-        "craig": partial(_clocked, craig),
-        "exact": partial(_clocked, partial(by_kernel, method="exact")),
-        "iterative": partial(_clocked, partial(by_kernel, method="iterative", device=work.device)),
+        "craig": partial(_elapsed, craig),
+        "exact": partial(_elapsed, partial(by_kernel, method="exact")),
+        "iterative": partial(_elapsed, partial(by_kernel, method="iterative", device=work.device)),
     }
 
 
-def _clocked(run: Callable[[], object]) -> float:
+def _elapsed(run: Callable[[], object]) -> float:
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
 
 
-def timed_cell(plan: Plan, datasets: Sequence[str]) -> Cell:
-    """The cell of `timed`."""
-    told = {"plan": plan.name, "datasets": list(datasets), "seed": plan.seed}
-    return Cell("appendix_d.timed", told, alone=True)
+def seconds_cell(plan: Plan, datasets: Sequence[str]) -> Cell:
+    """The cell of `measured_seconds`."""
+    return measured_seconds.cell(plan=plan.name, datasets=list(datasets), seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
     """A table for each dataset, and bars."""
-    absent = {name: missing(work.data, name) for name in PAPER}
-    there = [name for name in PAPER if absent[name] is None] or list(PAPER)  # or load() complains
-    found = work(timed_cell(plan, there))
-    seconds, sizes = found["seconds"], found["sizes"]
-    full = {name: _full_size(work, plan, name, seconds[name], sizes[name]) for name in there}
+    missing_reasons = {name: missing(work.data, name) for name in PAPER}
+    datasets = [name for name in PAPER if missing_reasons[name] is None] or list(
+        PAPER
+    )  # load() explains what is missing
+    timing = work(seconds_cell(plan, datasets))
+    seconds, sizes = timing["seconds"], timing["sizes"]
+    full = {name: _full_size(work, plan, name, seconds[name], sizes[name]) for name in datasets}
     numbers = {
         "seconds": seconds,
-        "paper": {name: dict(PAPER[name]) for name in there},
+        "paper": {name: dict(PAPER[name]) for name in datasets},
         "sizes": sizes,
-        "cores": found["cores"],
+        "cores": timing["cores"],
         "full_size": full,
     }
     text = "\n\n".join(
         [
             "Seconds in one run, and how many times those of EL2N in the same column. Ours are of "
-            f"the examples that are trained on, with {found['cores']} cores and one training for "
+            f"the examples that are trained on, with {timing['cores']} cores and one training for "
             "each score; the paper's are of whole datasets on an Nvidia A100. Seconds of the two "
             "cannot be compared, only which score takes longer than which. The time of CG-scores "
             "grows with the cube of the number of examples, that of training in proportion: the "
             "fewer examples, the cheaper are CG-scores beside training. CRAIG is a training on "
-            f"{100 * KEPT:.0f} % of the examples; epochs between its choices: "
-            f"{plan.scoring(there[0]).reselect_every}. Of the paper's estimator the check of a "
+            f"{100 * CRAIG_SHARE:.0f} % of the examples; epochs between its choices: "
+            f"{plan.scoring(datasets[0]).reselect_every}. Of the paper's estimator the check of a "
             "sample against exact scores, which `cgscore.score` adds, is not counted.",
-            *(_table(name, seconds[name], sizes[name]["examples"]) for name in there),
-            _whole(full, sizes),
+            *(_table(name, seconds[name], sizes[name]["examples"]) for name in datasets),
+            _full_size_text(full, sizes),
         ]
     )
     caption = (
         "Seconds for each score in one run: ours of "
         + ", ".join(
-            f"{sizes[name]['examples']:,} examples of {SOURCES[name].title}" for name in there
+            f"{sizes[name]['examples']:,} examples of {SOURCES[name].title}" for name in datasets
         )
-        + f" with {found['cores']} cores, the paper's of whole datasets on an Nvidia A100. "
-        f"{plan.told}"
+        + f" with {timing['cores']} cores, the paper's of whole datasets on an Nvidia A100. "
+        f"{plan.description}"
     )
     return Result(
         numbers,
         text,
         {"": (_figure(seconds), caption)},
-        not_run=[f"{SOURCES[name].title}: {absent[name]}" for name in PAPER if name not in there],
+        not_run=[
+            f"{SOURCES[name].title}: {missing_reasons[name]}"
+            for name in PAPER
+            if name not in datasets
+        ],
     )
 
 
@@ -215,21 +228,21 @@ def _table(name: str, ours: Mapping[str, float], examples: int) -> str:
     paper = PAPER[name]
     rows = []
     for key in ours:
-        theirs = paper.get(key)
+        paper_seconds = paper.get(key)
         rows.append(
             [
                 ROWS[key][0],
-                _shown(ours[key]),
+                _formatted(ours[key]),
                 f"{ours[key] / ours['el2n']:.2f}",
-                None if theirs is None else _shown(theirs),
-                None if theirs is None else f"{theirs / paper['el2n']:.2f}",
+                None if paper_seconds is None else _formatted(paper_seconds),
+                None if paper_seconds is None else f"{paper_seconds / paper['el2n']:.2f}",
             ]
         )
     title = f"{SOURCES[name].title}, {examples:,} examples"
     return table([title, "seconds", "/ EL2N", "paper, seconds", "paper, / EL2N"], rows)
 
 
-def _shown(seconds: float) -> str:
+def _formatted(seconds: float) -> str:
     return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2f}"
 
 
@@ -240,41 +253,44 @@ def _full_size(
 
     Exact scores take ``2 n^3 / 3`` flops, at the rate that was measured.
     """
-    found = {}
+    estimates = {}
     if size["examples"] < size["whole"]:
         rate = 2 * size["examples"] ** 3 / 3 / ours["exact"]
-        found["exact_estimated"] = 2 * size["whole"] ** 3 / 3 / rate
-    known = [seconds for cell in shared_runs(plan, name) if (seconds := _known(work, cell))]
-    if known:
-        found["shared_run"] = float(np.mean(known))
-    return found
+        estimates["exact_estimated"] = 2 * size["whole"] ** 3 / 3 / rate
+    run_seconds = [
+        seconds for cell in shared_runs(plan, name) if (seconds := _stored_seconds(work, cell))
+    ]
+    if run_seconds:
+        estimates["shared_run"] = float(np.mean(run_seconds))
+    return estimates
 
 
-def _known(work: Work, cell: Cell) -> float | None:
-    """Seconds of a cell that was run for another item."""
+def _stored_seconds(work: Work, cell: Cell) -> float | None:
+    """Seconds of a cell that was computed for another item, or None."""
     try:
-        return work.found(cell).seconds
+        return work.load(cell).seconds
     except ResultError:
         return None
 
 
-def _whole(full: Mapping[str, Mapping[str, float]], sizes: Mapping[str, Any]) -> str:
-    told = []
-    for name, found in full.items():
+def _full_size_text(full: Mapping[str, Mapping[str, float]], sizes: Mapping[str, Any]) -> str:
+    lines = []
+    for name, estimates in full.items():
         title, n = SOURCES[name].title, sizes[name]["whole"]
-        if "shared_run" in found:
-            told.append(
+        if "shared_run" in estimates:
+            lines.append(
                 f"{title}, all {n:,} examples: one run of the estimator whose classes share their "
-                f"others took {found['shared_run']:,.0f} seconds, for all ratios and all four "
+                f"others took {estimates['shared_run']:,.0f} seconds, for all ratios and all four "
                 "shares of wrong labels of these experiments together."
             )
-        if "exact_estimated" in found:
-            told.append(
+        if "exact_estimated" in estimates:
+            lines.append(
                 f"{title}, all {n:,} examples: exact scores would take about "
-                f"{found['exact_estimated']:,.0f} seconds, an estimate from 2 n^3 / 3 operations "
+                f"{estimates['exact_estimated']:,.0f} seconds, an estimate from 2 n^3 / 3 "
+                "operations "
                 "at the rate measured here."
             )
-    return "\n".join(f"- {one}" for one in told)
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
@@ -288,10 +304,10 @@ def _figure(seconds: Mapping[str, Mapping[str, float]]) -> Figure:
             color=[SCORES[ROWS[key][1]][1] for key in ours],
             label="coloured: ours",
         )
-        theirs = [(i, PAPER[name][key]) for i, key in enumerate(ours) if key in PAPER[name]]
+        paper_bars = [(i, PAPER[name][key]) for i, key in enumerate(ours) if key in PAPER[name]]
         axes.barh(
-            [i + 0.2 for i, _ in theirs],
-            [one for _, one in theirs],
+            [i + 0.2 for i, _ in paper_bars],
+            [value for _, value in paper_bars],
             0.38,
             color="#d0d0d0",
             label="grey: paper, whole dataset, Nvidia A100",

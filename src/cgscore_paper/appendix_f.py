@@ -7,13 +7,13 @@ from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.plans import Plan
 from cgscore_paper.pruning_curves import (
+    available,
     draw,
     experiment,
-    explained,
-    here,
     listed,
     run,
     score_stages,
+    training_caption,
 )
 from cgscore_paper.results import Result
 
@@ -26,28 +26,30 @@ RATE = 0.2
 
 def make(work: Work, plan: Plan) -> Result:
     """Pruning by TracIn and CRAIG, and wrong labels by self-influence."""
-    names, not_run = here(work)
+    names, not_run = available(work)
     score_stages(work, plan, [(name, rate) for name in names for rate in (0.0, RATE)])
     pruned = {
-        SOURCES[one.experiment.dataset].title: one
-        for one in run(
+        SOURCES[curves.experiment.dataset].title: curves
+        for curves in run(
             work,
             plan,
             [experiment(work, plan, name, SCORES, repeats=plan.appendix_repeats) for name in names],
         )
     }
-    noise = [detection.trained_on(work, plan, name, RATE, BY_NOISE) for name in names]
-    figure, told = detection.draw_all(noise)
+    noise = [detection.noisy_subset(work, plan, name, RATE, BY_NOISE) for name in names]
+    figure, detection_caption = detection.draw_all(noise)
     numbers = {
-        name: {"pruning": pruned[SOURCES[name].title].numbers(), "detection": one.curves}
-        for name, one in zip(names, noise, strict=True)
+        name: {"pruning": pruned[SOURCES[name].title].numbers(), "detection": curves.curves}
+        for name, curves in zip(names, noise, strict=True)
     }
-    text = [curves.told(title) for title, curves in pruned.items()] + [detection.rows(noise)]
+    text = [curves.text(title) for title, curves in pruned.items()] + [detection.rows(noise)]
     captions = (
         "Pruning by TracIn, CRAIG and the CG-score with the lowest scores removed first (above) "
         "and the highest (below; CRAIG chooses what stays, so there is no opposite). "
-        f"{explained(plan, list(pruned.values()))} {_settings(plan, names)} {plan.told}",
-        f"{told} TracIn is here the influence of an example on its own loss. {plan.told}",
+        f"{training_caption(plan, list(pruned.values()))} {_settings(plan, names)} "
+        f"{plan.description}",
+        f"{detection_caption} TracIn is here the influence of an example on its own loss. "
+        f"{plan.description}",
     )
     return Result(
         numbers,

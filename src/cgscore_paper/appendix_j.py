@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cgscore.kernel import unit_rows
-from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore_paper import appendix_a
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, c_scores, load, missing
-from cgscore_paper.estimator import SharedDraw, draw, sample_size
 from cgscore_paper.figures import SCORES, legend_below, panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scored import RATIOS, estimated, shared_runs
+from cgscore_paper.scores import RATIOS, estimated, shared_runs
 
 TITLE = "Appendix J: the CG-score and its three terms"
 
@@ -41,58 +40,66 @@ PAPER = {
 }
 
 #: Numbers of runs that the table for some images has, and ridges.
-_AFTER = (1, 2, 10, 20)
+_TABLE_RUNS = (1, 2, 10, 20)
 RIDGES = (0.0, 0.02, 0.05, 0.1)
 
 
+@job(
+    "estimator.ridges",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "seed": 0},
+    tolerance=1e-3,
+)
 def ridges(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """Correlations of the images of appendix A with a ridge on the kernel matrix, in one run.
 
     Of the score with its terms at every ratio, and with 1 - C-score where that is known.
     """
     images = load(work.data, dataset)
-    chosen = appendix_a.positions(images.codes, seed)
-    known = c_scores(work.data, dataset, images.codes)
-    rows, codes = unit_rows(images.rows(True)[chosen]), images.codes[chosen]
-    sizes = [sample_size(len(codes), len(images.names), ratio) for ratio in RATIOS]
-    drawn = draw(codes, sizes, np.random.default_rng([seed, 0]))
-    found: dict[str, Any] = {}
+    positions = appendix_a.positions(images.codes, seed)
+    published = c_scores(work.data, dataset, images.codes)
+    rows, codes = unit_rows(images.rows(True)[positions]), images.codes[positions]
+    by_ridge: dict[str, Any] = {}
     for ridge in RIDGES:
-        made = SharedDraw.make(rows, drawn, work.progress, ridge)
-        at: dict[str, list[float]] = {name: [] for name in (*TERMS, "c_score")}
-        for size in sizes:
-            terms = made.score(codes, size, work.progress)
+        estimate = shared_run(
+            rows, codes, RATIOS, seed=seed, run=0, ridge=ridge, progress=work.progress
+        )
+        correlations: dict[str, list[float]] = {name: [] for name in (*TERMS, "c_score")}
+        for ratio in RATIOS:
+            terms = estimate.terms(codes, ratio, work.progress)
             cg = terms["first_term"] + terms["partial"] + terms["third_term"]
             for term in TERMS:
-                at[term].append(rank_correlation(terms[term], cg))
-            if known is not None:
-                at["c_score"].append(rank_correlation(cg, 1 - known[chosen]))
-        found[f"{ridge:g}"] = at
-    return {"examples": len(codes), "ridges": found}
+                correlations[term].append(spearman(terms[term], cg))
+            if published is not None:
+                correlations["c_score"].append(spearman(cg, 1 - published[positions]))
+        by_ridge[f"{ridge:g}"] = correlations
+    return {"examples": len(codes), "ridges": by_ridge}
 
 
 def ridges_cell(plan: Plan) -> Cell:
     """The cell of `ridges`."""
-    told = {"dataset": appendix_a.DATASET, "seed": plan.seed}
-    return Cell("appendix_j.ridges", told, alone=True)
+    return ridges.cell(dataset=appendix_a.DATASET, seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
     """The table and a figure of it."""
-    absent = {name: missing(work.data, name) for name in PAPER}
-    there = [name for name, why in absent.items() if not why]
-    found = {name: _correlations(work, plan, name) for name in there}
-    figure, axes = panels(1, len(there), width=4.6, height=3.0)
-    for one, name in zip(axes[0], there, strict=True):
+    missing_reasons = {name: missing(work.data, name) for name in PAPER}
+    datasets = [name for name, why in missing_reasons.items() if not why]
+    correlations = {name: _correlations(work, plan, name) for name in datasets}
+    figure, axes = panels(1, len(datasets), width=4.6, height=3.0)
+    for panel, name in zip(axes[0], datasets, strict=True):
         for term, (label, colour) in TERMS.items():
-            one.plot(RATIOS, found[name][term], "o-", color=colour, label=label, markersize=4)
-            one.plot(RATIOS, PAPER[name][term], "s--", color=colour, markersize=3, alpha=0.6)
-        one.plot([], [], "s--", color="#555555", markersize=3, alpha=0.6, label="paper")
-        one.axhline(0, color="#555555", lw=0.8)
-        one.set(xlabel="others for each of a class", ylabel=f"Spearman, {SOURCES[name].title}")
-        one.set(xticks=RATIOS, ylim=(-1, 1.05))
+            panel.plot(
+                RATIOS, correlations[name][term], "o-", color=colour, label=label, markersize=4
+            )
+            panel.plot(RATIOS, PAPER[name][term], "s--", color=colour, markersize=3, alpha=0.6)
+        panel.plot([], [], "s--", color="#555555", markersize=3, alpha=0.6, label="paper")
+        panel.axhline(0, color="#555555", lw=0.8)
+        panel.set(xlabel="others for each of a class", ylabel=f"Spearman, {SOURCES[name].title}")
+        panel.set(xticks=RATIOS, ylim=(-1, 1.05))
     legend_below(figure, axes[0, :1], columns=2)
-    names = " and ".join(SOURCES[name].title for name in there)
+    names = " and ".join(SOURCES[name].title for name in datasets)
     caption = (
         f"Spearman's correlation of the CG-score with each of its terms, all of {names}, by the "
         f"paper's estimator with {plan.runs} runs. Solid: ours; dashed: the paper's."
@@ -101,19 +108,19 @@ def make(work: Work, plan: Plan) -> Result:
     tables = [
         table(
             [SOURCES[name].title, *head[1:]],
-            [[label, *found[name][term]] for term, (label, _) in TERMS.items()],
+            [[label, *correlations[name][term]] for term, (label, _) in TERMS.items()],
         )
-        for name in there
+        for name in datasets
     ]
     text = (
         "The three terms add up to the CG-score: `(alpha - d)^2 / d`, `2 (alpha - d)` and `d`. "
         "Spearman's correlation of each with the sum, by others for each example of a class:\n\n"
         + "\n\n".join(tables)
     )
-    some = _by_runs(work, plan) if appendix_a.DATASET in there else {}
-    if some:
+    subset = _by_runs(work, plan) if appendix_a.DATASET in datasets else {}
+    if subset:
         text += (
-            f"\n\nThe same for {some['examples']:,} images of "
+            f"\n\nThe same for {subset['examples']:,} images of "
             f"{SOURCES[appendix_a.DATASET].title} (those of appendix A) by the number of runs that "
             "are averaged, by how pixels are scaled, and by a ridge on the diagonal of the kernel "
             "matrix, which the paper does not have:\n\n"
@@ -121,7 +128,7 @@ def make(work: Work, plan: Plan) -> Result:
                 ["", "term", *head[1:]],
                 [
                     [way, label, *at[term]]
-                    for way, at in some["ways"].items()
+                    for way, at in subset["ways"].items()
                     for term, (label, _) in TERMS.items()
                 ],
             )
@@ -135,21 +142,21 @@ def make(work: Work, plan: Plan) -> Result:
         Compared(
             f"{SOURCES[name].title} 1:{ratio}, {label}",
             PAPER[name][term][place],
-            found[name][term][place],
+            correlations[name][term][place],
             cause,
         )
-        for name in there
+        for name in datasets
         for term, (label, _) in TERMS.items()
         for place, ratio in enumerate(RATIOS)
     ]
-    left_out = [f"{SOURCES[name].title}: {why}" for name, why in absent.items() if why]
+    left_out = [f"{SOURCES[name].title}: {why}" for name, why in missing_reasons.items() if why]
     numbers: dict[str, Any] = {
         "ratios": list(RATIOS),
         "runs": plan.runs,
-        "spearman": found,
+        "spearman": correlations,
         "paper": PAPER,
     }
-    numbers["by_runs"] = some
+    numbers["by_runs"] = subset
     return Result(numbers, text, {"": (figure, caption)}, compared, left_out)
 
 
@@ -157,26 +164,28 @@ def _by_runs(work: Work, plan: Plan) -> dict[str, Any]:
     """Correlations of the images of appendix A after some numbers of runs."""
     standardised, raw = work.all(appendix_a.shared_cells(plan), "estimates")
     ways = {}
-    for name, found in (("standardised", standardised), ("as they are", raw)):
-        for runs in _AFTER:
-            if runs <= found["terms"].shape[2]:
+    for name, result in (("standardised", standardised), ("as they are", raw)):
+        for runs in _TABLE_RUNS:
+            if runs <= result["terms"].shape[2]:
                 ways[f"{name}, {runs} run{'s' * (runs > 1)}"] = {
-                    term: found["terms"][:, place, runs - 1].tolist()
+                    term: result["terms"][:, place, runs - 1].tolist()
                     for place, term in enumerate(TERMS)
                 }
-    ridged = work(ridges_cell(plan))
-    for ridge, at in ridged["ridges"].items():
+    with_ridge = work(ridges_cell(plan))
+    for ridge, correlations in with_ridge["ridges"].items():
         if float(ridge):
-            ways[f"standardised, 1 run, ridge {ridge}"] = {term: at[term] for term in TERMS}
-    return {"examples": ridged["examples"], "ways": ways}
+            ways[f"standardised, 1 run, ridge {ridge}"] = {
+                term: correlations[term] for term in TERMS
+            }
+    return {"examples": with_ridge["examples"], "ways": ways}
 
 
 def _correlations(work: Work, plan: Plan, dataset: str) -> dict[str, Any]:
     """Term -> its rank correlation with the CG-score at every ratio."""
     cells = shared_runs(plan, dataset)
-    found: dict[str, list[float]] = {term: [] for term in TERMS}
+    correlations: dict[str, list[float]] = {term: [] for term in TERMS}
     for ratio in RATIOS:
         scores = estimated(work, cells, 0.0, ratio)
-        for term, values in found.items():
-            values.append(rank_correlation(scores[term], scores["cg"]))
-    return found
+        for term, values in correlations.items():
+            values.append(spearman(scores[term], scores["cg"]))
+    return correlations

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore_paper import found_curve
+from cgscore_paper import detection_curve
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, missing
 from cgscore_paper.figures import SCORES, curve, legend_below, panels
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scored import subset_cell
-from cgscore_paper.trained import WITHOUT, accuracy_cells, examples_cell, values
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import WITHOUT_TRAINING, accuracy_cells, examples_cell, values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ TITLE = "Beyond the paper: ridge, margin, label score, exact and iterative score
 
 DATASETS = ("fashion-mnist", "cifar-10")
 RATES = (0.2, 0.5, 0.8)
-EVERY = 5  # per cent, of the points of a curve
+CURVE_STEP = 5  # per cent, of the points of a curve
 
 #: Panels of pruning: share of wrong labels, what is dropped first, scores.
 PRUNED: Mapping[str, tuple[float, str, tuple[str, ...]]] = {
@@ -36,7 +36,7 @@ PRUNED: Mapping[str, tuple[float, str, tuple[str, ...]]] = {
     "high": (0.0, "high-first", ("cg", "exact_cg", "ridge_cg", "ridge_margin")),
     "wrong": (0.2, "high-first", ("cg", "ridge_margin", "posterior")),
 }
-_SHOWN = {
+_PANEL_TITLES = {
     "low": "lowest dropped first",
     "high": "highest dropped first",
     "wrong": "20 % wrong, highest first",
@@ -47,30 +47,32 @@ _MEASURES = {"auroc": "AUROC", "average_precision": "average precision", "found"
 
 def make(work: Work, plan: Plan) -> Result:
     """Detection on the examples that are trained on, then pruning."""
-    absent = {name: missing(work.data, name) for name in DATASETS}
-    there = [name for name in DATASETS if absent[name] is None] or list(DATASETS)
-    work.all([examples_cell(plan, name) for name in there], "examples")
-    work.all([subset_cell(plan, name, rate) for name in there for rate in (0.0, *RATES)], "scores")
-    found = {name: _detection(work, plan, name) for name in there}
-    pruned = _pruning(work, plan, there)
-    examples = {name: len(work(examples_cell(plan, name))["own"]) for name in there}
+    missing_reasons = {name: missing(work.data, name) for name in DATASETS}
+    datasets = [name for name in DATASETS if missing_reasons[name] is None] or list(DATASETS)
+    work.all([examples_cell(plan, name) for name in datasets], "examples")
+    work.all(
+        [subset_cell(plan, name, rate) for name in datasets for rate in (0.0, *RATES)], "scores"
+    )
+    detected = {name: _detection(work, plan, name) for name in datasets}
+    pruned = _pruning(work, plan, datasets)
+    examples = {name: len(work(examples_cell(plan, name))["own"]) for name in datasets}
     text = "\n\n".join(
         [
             "None of this is in the paper. How well each score finds wrong labels; "
             '"found" is the share of the wrong labels among as many of the highest examples:',
-            *(_detection_table(name, found[name], examples[name]) for name in there),
+            *(_detection_table(name, detected[name], examples[name]) for name in datasets),
             "Labels that `label_issues()` flags, with the automatic ridge and no share of wrong "
             "labels given:",
-            _flagged_table(found),
+            _flagged_table(detected),
             "Accuracy after training on what is kept, by what is dropped first and how much is "
             "kept; labels are right where nothing else is said:",
-            *(_pruning_table(name, pruned[name]) for name in there),
+            *(_pruning_table(name, pruned[name]) for name in datasets),
         ]
     )
-    counts = ", ".join(f"{examples[name]:,} examples of {SOURCES[name].title}" for name in there)
+    counts = ", ".join(f"{examples[name]:,} examples of {SOURCES[name].title}" for name in datasets)
     figures = {
         "": (
-            _detection_figure(found),
+            _detection_figure(detected),
             f"Beyond the paper. Wrong labels found when examples are looked at from the highest "
             f"score down ({counts}; the estimator, CG and partial, with {plan.subset_runs} runs). "
             "Margin and label score are taken with the opposite sign, so that suspicious is high. "
@@ -79,54 +81,56 @@ def make(work: Work, plan: Plan) -> Result:
         "-2": (
             _pruning_figure(pruned, plan),
             f"Beyond the paper. Test accuracy after training on what is kept, the same share of "
-            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.told}",
+            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.description}",
         ),
     }
     return Result(
-        {"examples": examples, "detection": found, "pruning": pruned},
+        {"examples": examples, "detection": detected, "pruning": pruned},
         text,
         figures,
         not_run=[
-            f"{SOURCES[name].title}: {absent[name]}" for name in DATASETS if name not in there
+            f"{SOURCES[name].title}: {missing_reasons[name]}"
+            for name in DATASETS
+            if name not in datasets
         ],
     )
 
 
 def _detection(work: Work, plan: Plan, name: str) -> dict[str, Any]:
     codes = work(examples_cell(plan, name))["own"]
-    found: dict[str, Any] = {}
+    by_rate: dict[str, Any] = {}
     for rate in RATES:
         wrong = wrong_labels(codes, rate, plan.seed) != codes
         flagged = work(subset_cell(plan, name, rate))["flagged"]
-        hit = int((flagged & wrong).sum())
+        hits = int((flagged & wrong).sum())
         scores = {}
-        for by in WITHOUT:
+        for by in WITHOUT_TRAINING:
             score = values(work, plan, name, by, rate)
             scores[by] = {
-                "auroc": found_curve.auroc(score, wrong),
-                "average_precision": found_curve.average_precision(score, wrong),
-                "found": found_curve.found_at_count(score, wrong),
-                "curve": found_curve.found(score, wrong)[::EVERY],
+                "auroc": detection_curve.auroc(score, wrong),
+                "average_precision": detection_curve.average_precision(score, wrong),
+                "found": detection_curve.found_at_count(score, wrong),
+                "curve": detection_curve.found_shares(score, wrong)[::CURVE_STEP],
             }
-        found[str(round(100 * rate))] = {
+        by_rate[str(round(100 * rate))] = {
             "scores": scores,
             "flagged": {
                 "count": int(flagged.sum()),
                 "wrong": int(wrong.sum()),
-                "precision": hit / flagged.sum() if flagged.any() else None,
-                "recall": hit / wrong.sum(),
+                "precision": hits / flagged.sum() if flagged.any() else None,
+                "recall": hits / wrong.sum(),
             },
         }
-    return found
+    return by_rate
 
 
-def _pruning(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
+def _pruning(work: Work, plan: Plan, datasets: Sequence[str]) -> dict[str, Any]:
     """Accuracies: dataset, panel, score, kept share, trainings."""
-    kept, repeats = plan.kept[::2], plan.appendix_repeats
+    shares, repeats = plan.kept[::2], plan.appendix_repeats
     cells = {}
-    for name in there:
+    for name in datasets:
         for panel, (rate, order, scores) in PRUNED.items():
-            for share in kept:
+            for share in shares:
                 for by in scores:
                     cells[name, panel, by, share] = accuracy_cells(
                         plan, name, by, rate=rate, order=order, fraction=share, repeats=repeats
@@ -137,75 +141,87 @@ def _pruning(work: Work, plan: Plan, there: Sequence[str]) -> dict[str, Any]:
             cells[name, panel, "full", 1.0] = accuracy_cells(
                 plan, name, "full", rate=rate, repeats=repeats
             )
-    work.all([cell for some in cells.values() for cell in some], "pruning")
-    found: dict[str, Any] = {name: {panel: {} for panel in PRUNED} for name in there}
-    for (name, panel, by, share), some in cells.items():
-        accuracies = [one["accuracy"] for one in work.all(some)]
-        found[name][panel].setdefault(by, {})[f"{share:g}"] = accuracies
-    return found
+    work.all([cell for trainings in cells.values() for cell in trainings], "pruning")
+    accuracies_of: dict[str, Any] = {name: {panel: {} for panel in PRUNED} for name in datasets}
+    for (name, panel, by, share), trainings in cells.items():
+        accuracies = [training["accuracy"] for training in work.all(trainings)]
+        accuracies_of[name][panel].setdefault(by, {})[f"{share:g}"] = accuracies
+    return accuracies_of
 
 
-def _detection_table(name: str, found: Mapping[str, Any], examples: int) -> str:
+def _detection_table(name: str, detected: Mapping[str, Any], examples: int) -> str:
     head = [
         f"{SOURCES[name].title}, {examples:,} examples",
-        *(f"{shown}, {rate} %" for shown in _MEASURES.values() for rate in found),
+        *(f"{title}, {rate} %" for title in _MEASURES.values() for rate in detected),
     ]
     rows = [
-        [SCORES[by][0], *(found[rate]["scores"][by][one] for one in _MEASURES for rate in found)]
-        for by in WITHOUT
+        [
+            SCORES[by][0],
+            *(detected[rate]["scores"][by][measure] for measure in _MEASURES for rate in detected),
+        ]
+        for by in WITHOUT_TRAINING
     ]
     return table(head, rows)
 
 
-def _flagged_table(found: Mapping[str, Any]) -> str:
+def _flagged_table(detected: Mapping[str, Any]) -> str:
     rows = [
         [
             f"{SOURCES[name].title}, {rate} %",
-            *(one["flagged"][key] for key in ("wrong", "count", "precision", "recall")),
+            *(at_rate["flagged"][key] for key in ("wrong", "count", "precision", "recall")),
         ]
-        for name, rates in found.items()
-        for rate, one in rates.items()
+        for name, rates in detected.items()
+        for rate, at_rate in rates.items()
     ]
     return table(["", "wrong", "flagged", "precision", "recall"], rows)
 
 
-def _pruning_table(name: str, found: Mapping[str, Any]) -> str:
-    shares = list(found["low"]["random"])
+def _pruning_table(name: str, accuracies: Mapping[str, Any]) -> str:
+    shares = list(accuracies["low"]["random"])
     head = [
         SOURCES[name].title,
-        *(f"{_SHOWN[panel]}: {float(share):.0%}" for panel in PRUNED for share in shares),
+        *(f"{_PANEL_TITLES[panel]}: {float(share):.0%}" for panel in PRUNED for share in shares),
     ]
-    scores = dict.fromkeys(by for _, _, some in PRUNED.values() for by in some)
+    scores = dict.fromkeys(by for _, _, at_share in PRUNED.values() for by in at_share)
     rows = []
     for by in (*scores, "random", "full"):
         # all examples are kept whatever the share is
-        points = [found[panel].get(by, {}) for panel in PRUNED for _ in shares]
+        points = [accuracies[panel].get(by, {}) for panel in PRUNED for _ in shares]
         wanted = ["1"] * len(points) if by == "full" else shares * len(PRUNED)
         rows.append(
             [
                 SCORES[by][0],
                 *(
-                    float(np.mean(some[share])) if some else None
-                    for some, share in zip(points, wanted, strict=True)
+                    float(np.mean(at_share[share])) if at_share else None
+                    for at_share, share in zip(points, wanted, strict=True)
                 ),
             ]
         )
     return table(head, rows)
 
 
-def _detection_figure(found: Mapping[str, Any]) -> Figure:
-    figure, grid = panels(len(found), len(RATES), width=3.1, height=2.6)
-    x = np.arange(0, 101, EVERY)
-    for row, (name, rates) in zip(grid, found.items(), strict=True):
-        for axes, (rate, one) in zip(row, rates.items(), strict=True):
+def _detection_figure(detected: Mapping[str, Any]) -> Figure:
+    figure, grid = panels(len(detected), len(RATES), width=3.1, height=2.6)
+    x = np.arange(0, 101, CURVE_STEP)
+    for row, (name, rates) in zip(grid, detected.items(), strict=True):
+        for axes, (rate, at_rate) in zip(row, rates.items(), strict=True):
             axes.plot(
                 [0, int(rate), 100], [0, 1, 1], ":", color=SCORES["oracle"][1], label="oracle"
             )
-            for by, measured in one["scores"].items():
+            for by, measured in at_rate["scores"].items():
                 label, colour = SCORES[by]
                 # the iterative score lies on the exact one: both are to be seen
-                how = {"exact_cg": ("-", 2.4), "iterative_cg": ("--", 1.3)}.get(by, ("-", 1.3))
-                axes.plot(x, measured["curve"], how[0], linewidth=how[1], color=colour, label=label)
+                line_style = {"exact_cg": ("-", 2.4), "iterative_cg": ("--", 1.3)}.get(
+                    by, ("-", 1.3)
+                )
+                axes.plot(
+                    x,
+                    measured["curve"],
+                    line_style[0],
+                    linewidth=line_style[1],
+                    color=colour,
+                    label=label,
+                )
             axes.set_title(f"{SOURCES[name].title}, {rate} % wrong")
             axes.set(xlabel="examples looked at (%)", ylabel="wrong labels found (share)")
             axes.label_outer()
@@ -213,10 +229,10 @@ def _detection_figure(found: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _pruning_figure(found: Mapping[str, Any], plan: Plan) -> Figure:
-    figure, grid = panels(len(found), len(PRUNED), width=3.1, height=2.6)
-    for row, (name, panes) in zip(grid, found.items(), strict=True):
-        for axes, (panel, scores) in zip(row, panes.items(), strict=True):
+def _pruning_figure(accuracies: Mapping[str, Any], plan: Plan) -> Figure:
+    figure, grid = panels(len(accuracies), len(PRUNED), width=3.1, height=2.6)
+    for row, (name, by_panel) in zip(grid, accuracies.items(), strict=True):
+        for axes, (panel, scores) in zip(row, by_panel.items(), strict=True):
             full = float(np.mean(scores["full"]["1"]))
             label, colour = SCORES["full"]
             axes.axhline(full, linestyle=":", color=colour, label=label)
@@ -224,7 +240,7 @@ def _pruning_figure(found: Mapping[str, Any], plan: Plan) -> Figure:
                 if by != "full":
                     x = [100.0, *(100 * float(share) for share in points)]
                     curve(axes, x, [scores["full"]["1"], *points.values()], by)
-            axes.set_title(f"{SOURCES[name].title}\n{_SHOWN[panel]}")
+            axes.set_title(f"{SOURCES[name].title}\n{_PANEL_TITLES[panel]}")
             axes.set(xlabel="examples kept (%)", ylabel="test accuracy")
             axes.set_xticks([100, *(100 * share for share in plan.kept[::2])])
     legend_below(figure, grid.ravel(), columns=4)

@@ -1,18 +1,17 @@
-"""Cells: pieces of work that are done once and found again.
+"""Storage of results: every cell is computed once, and read again by whoever needs it.
 
-A cell is a function of this package and what it is called with. Its result, numbers and arrays, is
-kept in a folder under a name made of both and of the data, so that an interrupted run goes on and
-two figures that need the same thing share it. Functions are called as ``function(work, **options)``
-and may ask `work` for other cells.
+A cell is a call of a job (`jobs`). Its result is stored in a folder under a name made of the job,
+its version, the settings and the data. An interrupted run therefore continues where it stopped, and
+two figures that need the same result share it. Beside the result stands the digest of the sources
+that computed it (`sources.digest`).
 
-Results are written beside their name and then renamed, and sealed for it (`execution.sealed`): a
-cell that is damaged or was another's is run again, with a warning. Arrays are read without pickle.
+Files are written under another name and then renamed, and carry a checksum for their name
+(`execution.sealed`): a damaged or misplaced file is computed again, with a warning. Arrays are read
+without pickle.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import io
 import json
 import time
@@ -26,50 +25,19 @@ from typing import Any
 
 import numpy as np
 
-from cgscore import __version__
 from cgscore.errors import CGScoreError, CGScoreWarning, ResultError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.files import replace_file
-from cgscore.execution.progress import Progress, Silent
+from cgscore.execution.progress import Advance, Progress, Silent
 from cgscore.execution.sealed import renewed, seal
+from cgscore_paper import sources
 from cgscore_paper.datasets import SOURCES, fingerprint
-from cgscore_paper.plans import Plan
-
-_HOME = "cgscore_paper."
+from cgscore_paper.jobs import Cell
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A function, as ``module.function`` of this package, and what it is called with.
-
-    `options` are what JSON can write. A cell that is `alone` uses all cores by itself; others run
-    beside each other, with one thread each.
-    """
-
-    function: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    alone: bool = False
-
-    @property
-    def name(self) -> str:
-        """Of its files: what it is, and a digest of everything that it depends on."""
-        plan = str(self.options.get("plan", ""))
-        sizes = Plan.named(plan).sizes if plan else ""
-        told = json.dumps([self.function, __version__, self.options, sizes], sort_keys=True)
-        return f"{self.function.replace('.', '-')}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-
-    def run(self, work: Work) -> dict[str, Any]:
-        """Call the function."""
-        module, function = self.function.rsplit(".", 1)
-        found: dict[str, Any] = getattr(importlib.import_module(_HOME + module), function)(
-            work, **self.options
-        )
-        return found
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a cell gave, and the seconds it took when it was run."""
+class CellResult:
+    """What a cell returned, and the seconds that computing it took."""
 
     value: Mapping[str, Any]
     seconds: float
@@ -80,22 +48,22 @@ class Found:
 
 @dataclass(frozen=True)
 class Work:
-    """Where cells are kept and how they are run.
+    """The folder of results, and how missing ones are computed.
 
     Attributes
     ----------
     folder : Path
-        Of the cells.
+        Where results are stored.
     data : Path
-        Where datasets are looked for.
+        Where datasets are.
     device : str
         Of torch.
     jobs : int
-        Cells that run beside each other.
+        Cells that are computed in parallel.
     progress : Progress
-        Told about every cell.
+        Receives the progress of every cell.
     used : dict
-        Seconds of every cell that was asked for, when it was run.
+        Seconds of every cell that was requested, as they were when it was computed.
     """
 
     folder: Path
@@ -104,38 +72,40 @@ class Work:
     jobs: int = 1
     progress: Progress = field(default_factory=Silent)
     used: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-    _seen: dict[str, Found] = field(default_factory=dict, repr=False, compare=False)
+    _results: dict[str, CellResult] = field(default_factory=dict, repr=False, compare=False)
 
-    def __call__(self, cell: Cell) -> Found:
-        """The result of one cell, which is run unless it is known."""
+    def __call__(self, cell: Cell) -> CellResult:
+        """The result of one cell, computed if it is not stored."""
         return self.all([cell])[0]
 
-    def all(self, cells: Sequence[Cell], what: str = "") -> list[Found]:
-        """The results of all cells, in their order; those that are missing are run."""
-        missing = {cell.name: cell for cell in cells if self._known(cell) is None}
+    def all(self, cells: Sequence[Cell], phase: str = "") -> list[CellResult]:
+        """The results of all cells, in their order; `phase` names the progress of missing ones."""
+        missing = {cell.name: cell for cell in cells if self._stored(cell) is None}
         if missing:
             self.folder.mkdir(parents=True, exist_ok=True)
             for cell in missing.values():
-                if cell.alone:
-                    self._keep(cell)  # it reports its own progress
-            beside = [cell for cell in missing.values() if not cell.alone]
-            with self.progress.phase(what or cells[0].function, len(beside)) as advance:
-                if self.jobs > 1 and len(beside) > 1:
-                    self._side_by_side(beside, advance)
+                if cell.job.alone:
+                    self._compute(cell)  # it reports its own progress
+            parallel = [cell for cell in missing.values() if not cell.job.alone]
+            with self.progress.phase(phase or cells[0].job.name, len(parallel)) as advance:
+                if self.jobs > 1 and len(parallel) > 1:
+                    self._compute_in_processes(parallel, advance)
                 else:
-                    for cell in beside:
-                        self.quiet()._keep(cell)
+                    for cell in parallel:
+                        self.quiet()._compute(cell)
                         advance(1)
-        found = [self.found(cell) for cell in cells]
-        self.used.update((cell.name, one.seconds) for cell, one in zip(cells, found, strict=True))
-        return found
+        results = [self.load(cell) for cell in cells]
+        self.used.update(
+            (cell.name, result.seconds) for cell, result in zip(cells, results, strict=True)
+        )
+        return results
 
-    def found(self, cell: Cell) -> Found:
-        """The result of a cell that has been run."""
-        known = self._known(cell)
-        if known is None:
-            raise ResultError(f"The cell {cell.name} was run and has left no result.")
-        return known
+    def load(self, cell: Cell) -> CellResult:
+        """The stored result of a cell, or a `ResultError` if there is none."""
+        stored = self._stored(cell)
+        if stored is None:
+            raise ResultError(f"{self.folder} holds no result of the cell {cell.name}.")
+        return stored
 
     def stem(self, cell: Cell) -> str:
         """Name of a cell's files: its own, and the fingerprint of the data it may read."""
@@ -144,92 +114,109 @@ class Work:
         return f"{cell.name}-{fingerprint(self.data, known)}"
 
     def quiet(self) -> Work:
-        """The same in a process of its own: silent, one cell at a time."""
+        """The same folders without progress, one cell at a time."""
         return Work(self.folder, self.data, self.device)
 
-    def _side_by_side(self, cells: Sequence[Cell], advance: Any) -> None:
+    def _compute_in_processes(self, cells: Sequence[Cell], advance: Advance) -> None:
         context = get_context("spawn")
-        with ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_single) as pool:
+        with ProcessPoolExecutor(
+            self.jobs, mp_context=context, initializer=_use_one_torch_thread
+        ) as pool:
             try:
-                waiting = [pool.submit(_run, self.quiet(), cell) for cell in cells]
-                for done in as_completed(waiting):
-                    done.result()
+                futures = [pool.submit(_compute_if_missing, self.quiet(), cell) for cell in cells]
+                for future in as_completed(futures):
+                    future.result()
                     advance(1)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _known(self, cell: Cell) -> Found | None:
-        if cell.name not in self._seen:
+    def _stored(self, cell: Cell) -> CellResult | None:
+        if cell.name not in self._results:
             stem = self.stem(cell)
-            file = self.folder / f"{stem}.json"
-            if not file.exists():
+            if not (self.folder / f"{stem}.json").exists():
                 return None
-            found = _read(file, self.folder / f"{stem}.npz")
-            if found is None:
+            result = read_result(self.folder, stem)
+            if result is None:
                 warnings.warn(
                     renewed(f"Cells in {self.folder}", [stem]), CGScoreWarning, stacklevel=4
                 )
-                file.unlink()
+                (self.folder / f"{stem}.json").unlink()
                 return None
-            self._seen[cell.name] = found
-        return self._seen[cell.name]
+            self._results[cell.name] = result
+        return self._results[cell.name]
 
-    def _keep(self, cell: Cell) -> None:
+    def _compute(self, cell: Cell) -> None:
         start = time.perf_counter()
         try:
-            value = cell.run(self)
+            value = cell.job(self, **cell.options)
         except CGScoreError as error:
-            raise type(error)(f"{cell.function} {dict(cell.options)}: {error}") from error
-        seconds = time.perf_counter() - start
-        arrays = {name: v for name, v in value.items() if isinstance(v, np.ndarray)}
-        stem, packed = self.stem(cell), io.BytesIO()
-        if arrays:
-            np.savez(packed, **arrays)  # type: ignore[arg-type]
-            replace_file(self.folder / f"{stem}.npz", lambda file: file.write(packed.getbuffer()))
-        told = {
-            "function": cell.function,
-            "options": dict(cell.options),
-            "version": __version__,
-            "seconds": seconds,
-            "value": {name: v for name, v in value.items() if name not in arrays},
-            "arrays": sorted(arrays),
-            "arrays_seal": seal(packed.getbuffer(), stem, "arrays"),
-        }
-        text = json.dumps({**told, "seal": _seal(told, stem)}, indent=1).encode()
-        replace_file(self.folder / f"{stem}.json", lambda file: file.write(text))
+            raise type(error)(f"{cell.job.name} {dict(cell.options)}: {error}") from error
+        result = CellResult(value, time.perf_counter() - start)
+        write_result(
+            self.folder, self.stem(cell), cell, result, sources.digest(cell.job.__module__)
+        )
 
 
-def _seal(told: Mapping[str, Any], stem: str) -> int:
-    return seal(json.dumps(told, sort_keys=True).encode(), stem)
+def write_result(folder: Path, stem: str, cell: Cell, result: CellResult, digest: str) -> None:
+    """Write STEM.json, and STEM.npz if there are arrays; `digest` is that of the sources."""
+    arrays = {name: v for name, v in result.value.items() if isinstance(v, np.ndarray)}
+    packed = io.BytesIO()
+    if arrays:
+        np.savez(packed, **arrays)  # type: ignore[arg-type]
+        replace_file(folder / f"{stem}.npz", lambda file: file.write(packed.getbuffer()))
+    record = {
+        "job": cell.job.name,
+        "version": cell.job.version,
+        "options": dict(cell.options),
+        "sources": digest,
+        "seconds": result.seconds,
+        "value": {name: v for name, v in result.value.items() if name not in arrays},
+        "arrays": sorted(arrays),
+        "arrays_seal": seal(packed.getbuffer(), stem, "arrays"),
+    }
+    text = json.dumps({**record, "seal": _record_seal(record, stem)}, indent=1).encode()
+    replace_file(folder / f"{stem}.json", lambda file: file.write(text))
 
 
-def _read(path: Path, arrays: Path) -> Found | None:
-    """What a cell has left, or None if that is damaged or belongs to another cell."""
+def read_record(path: Path) -> dict[str, Any] | None:
+    """The content of a STEM.json, or None if it is damaged or belongs to another cell."""
     try:
-        told = json.loads(path.read_text())
-        if told.pop("seal") != _seal(told, path.stem):
-            return None
-        value = dict(told["value"])
-        if told["arrays"]:
-            raw = arrays.read_bytes()
-            if told["arrays_seal"] != seal(raw, path.stem, "arrays"):
-                return None
-            with np.load(io.BytesIO(raw), allow_pickle=False) as kept:
-                value |= {name: kept[name] for name in told["arrays"]}
-        return Found(value, float(told["seconds"]))
+        record: dict[str, Any] = json.loads(path.read_text())
+        return record if record.pop("seal") == _record_seal(record, path.stem) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _single() -> None:
-    """One thread for all that computes in this process."""
+def read_result(folder: Path, stem: str) -> CellResult | None:
+    """What `write_result` wrote, or None if that is damaged or belongs to another cell."""
+    record = read_record(folder / f"{stem}.json")
+    if record is None:
+        return None
+    try:
+        value = dict(record["value"])
+        if record["arrays"]:
+            raw = (folder / f"{stem}.npz").read_bytes()
+            if record["arrays_seal"] != seal(raw, stem, "arrays"):
+                return None
+            with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+                value |= {name: arrays[name] for name in record["arrays"]}
+        return CellResult(value, float(record["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _record_seal(record: Mapping[str, Any], stem: str) -> int:
+    return seal(json.dumps(record, sort_keys=True).encode(), stem)
+
+
+def _use_one_torch_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
 
 
-def _run(work: Work, cell: Cell) -> None:
+def _compute_if_missing(work: Work, cell: Cell) -> None:
     with one_blas_thread():
-        if work._known(cell) is None:
-            work._keep(cell)
+        if work._stored(cell) is None:
+            work._compute(cell)

@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from cgscore.data import read
+from cgscore import read
 from cgscore.errors import LabelError, SourceError
 from cgscore.training import read_consistency
 
@@ -27,16 +27,16 @@ class Source:
     Attributes
     ----------
     title : str
-        What the paper calls it.
+        Its name in the paper.
     folder : str
-        Where it is looked for.
+        Its folder inside the folder of datasets.
     ratios : tuple of int
-        Others that the paper's estimator draws for each of a class (appendices A and J).
+        Others that the paper's estimator draws for each example of a class (appendices A and J).
     standardised : bool
         Whether channels are standardised before examples are scaled to unit norm. The paper does
-        not say; its figures for CIFAR-10 come out with that (appendix A, and `table_1`).
+        not say; with it, its numbers for CIFAR-10 are reproduced (appendix A, and `table_1`).
     size : tuple of int or None
-        Pixels that images of different sizes are brought to.
+        Height and width to which images of different sizes are scaled.
     c_scores : str or None
         File of published C-scores.
     """
@@ -50,7 +50,7 @@ class Source:
 
     @property
     def ratio(self) -> int:
-        """The one of all experiments where no other is named."""
+        """The ratio of all experiments that do not name another."""
         return max(self.ratios)
 
 
@@ -69,9 +69,9 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 )
 
 
-HASHED = 4_000_000_000  # bytes of a dataset whose contents are looked at for its fingerprint
+MAX_HASHED_BYTES = 4_000_000_000  # larger datasets are not read for their fingerprint
 
-#: Folders that archives of the data unpack to, and other names of a part.
+#: Folders into which published archives unpack, and other names of a split.
 _ARCHIVES = ("cifar-10-batches-py", "cifar-100-python")
 _SPLITS = {"test": ("test", "val")}
 
@@ -91,70 +91,76 @@ class Images:
         return Images(self.X[rows], self.codes[rows], self.names)
 
     def halved(self) -> Images:
-        """Images of half the width and height: means of two by two pixels."""
+        """Images of half the width and height, by averaging two by two pixels."""
         n, h, w = self.X.shape[:3]
         parts = self.X[:, : h // 2 * 2, : w // 2 * 2].reshape(n, h // 2, 2, w // 2, 2, -1)
         small = np.rint(parts.mean(axis=(2, 4))).astype(np.uint8)
         return Images(small.reshape(n, h // 2, w // 2, *self.X.shape[3:]), self.codes, self.names)
 
     def rows(self, standardised: bool) -> NDArray[Any]:
-        """Inputs of the kernel: pixels in rows, with every channel standardised or as they are."""
+        """Rows of pixels, the inputs of the kernel, with each channel standardised on request."""
         flat: NDArray[Any] = self.X.reshape(len(self), -1)
         if not standardised:
             return flat
         channels = flat.reshape(-1, self.X.shape[3] if self.X.ndim == 4 else 1)
         pixels = channels - channels.mean(axis=0)
         pixels /= channels.std(axis=0)
-        found: NDArray[Any] = pixels.reshape(len(self), -1)
-        return found
+        rows: NDArray[Any] = pixels.reshape(len(self), -1)
+        return rows
 
 
 def missing(folder: Path, name: str) -> str | None:
-    """Why a dataset cannot be read, or None if it is there."""
+    """Why a dataset cannot be read, or None if it can."""
     source = SOURCES[name]
-    place = folder / source.folder
-    return None if place.is_dir() else f"there is no {source.title} in {source.folder}/ of the data"
+    path = folder / source.folder
+    return None if path.is_dir() else f"there is no {source.title} in {source.folder}/ of the data"
 
 
-@functools.lru_cache(maxsize=4)  # decoding takes ten seconds, and many items want the same
+@functools.lru_cache(maxsize=4)  # decoding takes ten seconds, and many items need the same
 def load(folder: Path, name: str, split: str = "train") -> Images:
-    """A part of a dataset, in its own order."""
+    """A split of a dataset, in the order of its files."""
     source = SOURCES[name]
-    why = missing(folder, name)
-    if why:
-        raise SourceError(f"{why[0].upper()}{why[1:]} ({folder}). Say where it is with --data.")
-    place = folder / source.folder
+    reason = missing(folder, name)
+    if reason:
+        raise SourceError(
+            f"{reason[0].upper()}{reason[1:]} ({folder}). Say where it is with --data."
+        )
+    path = folder / source.folder
     for inner in _ARCHIVES:
-        place = place / inner if (place / inner).is_dir() else place
-    how: dict[str, Any] = {} if source.size is None else {"resize": source.size}
+        path = path / inner if (path / inner).is_dir() else path
+    options: dict[str, Any] = {} if source.size is None else {"resize": source.size}
     parts = [
         part
-        for one in _SPLITS.get(split, (split,))
-        for part in sorted(place.glob(f"{one}*.parquet"))
-    ] or [place / one for one in _SPLITS.get(split, (split,)) if (place / one).is_dir()][:1]
+        for prefix in _SPLITS.get(split, (split,))
+        for part in sorted(path.glob(f"{prefix}*.parquet"))
+    ] or [path / prefix for prefix in _SPLITS.get(split, (split,)) if (path / prefix).is_dir()][:1]
     if not parts:
-        parts, how = [place], {**how, "split": split}
-    read_parts = [read(part, **how) for part in parts]
-    if any(found.y is None or not found.image for found in read_parts):
-        raise LabelError(f"{place} holds no labelled images.")
-    y = np.concatenate([np.asarray(found.y) for found in read_parts])
+        parts, options = [path], {**options, "split": split}
+    read_parts = [read(part, **options) for part in parts]
+    if any(dataset.y is None or not dataset.image for dataset in read_parts):
+        raise LabelError(f"{path} holds no labelled images.")
+    y = np.concatenate([np.asarray(dataset.y) for dataset in read_parts])
     classes, codes = np.unique(y, return_inverse=True)
-    told = read_parts[0].class_names or {}
-    names = tuple(str(told.get(label, label)) for label in classes.tolist())
-    X = np.concatenate([np.asarray(found.X, np.uint8) for found in read_parts])
+    class_names = read_parts[0].class_names or {}
+    names = tuple(str(class_names.get(label, label)) for label in classes.tolist())
+    X = np.concatenate([np.asarray(dataset.X, np.uint8) for dataset in read_parts])
     return Images(X, codes.astype(np.intp), names)
 
 
 @functools.lru_cache
 def fingerprint(folder: Path, name: str | None = None) -> str:
-    """A short text that changes with the files of a dataset, or of all that are there.
+    """A short text that changes with the files of one dataset, or of all available ones.
 
-    Contents count, and beyond `HASHED` bytes sizes and times of change instead.
+    It is a hash of the files' contents; above `MAX_HASHED_BYTES`, of their sizes and times.
     """
     sources = list(SOURCES.values()) if name is None else [SOURCES[name]]
-    places = [folder / source.folder for source in sources]
+    folders = [folder / source.folder for source in sources]
     files = [
-        path for place in places if place.is_dir() for path in place.rglob("*") if path.is_file()
+        path
+        for folder_of_source in folders
+        if folder_of_source.is_dir()
+        for path in folder_of_source.rglob("*")
+        if path.is_file()
     ]
     scores = (folder / "cscores" / source.c_scores for source in sources if source.c_scores)
     files += [path for path in scores if path.is_file()]
@@ -162,7 +168,7 @@ def fingerprint(folder: Path, name: str | None = None) -> str:
     digest = xxhash.xxh3_64()
     for path, stat in sizes.items():
         digest.update(f"{path.relative_to(folder)} {stat.st_size}".encode())
-        if sum(one.st_size for one in sizes.values()) > HASHED:
+        if sum(stat_of_file.st_size for stat_of_file in sizes.values()) > MAX_HASHED_BYTES:
             digest.update(f" {stat.st_mtime_ns}".encode())
             continue
         with path.open("rb") as file:
@@ -172,7 +178,7 @@ def fingerprint(folder: Path, name: str | None = None) -> str:
 
 
 def c_scores(folder: Path, name: str, codes: Index) -> NDArray[np.float64] | None:
-    """Published C-scores of a dataset in its own order, where there are any."""
+    """Published C-scores of a dataset in the order of its files, or None if there are none."""
     file = SOURCES[name].c_scores
     if file is None or not (folder / "cscores" / file).is_file():
         return None

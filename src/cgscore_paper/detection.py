@@ -13,24 +13,24 @@ from cgscore.kernel import Array
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.densities import density, edges, steps
+from cgscore_paper.detection_curve import EXAMINED_SHARES, auroc, found_at_count, found_shares
 from cgscore_paper.figures import RIGHT, SCORES, WRONG, legend_below, panels
-from cgscore_paper.found_curve import EXAMINED, auroc, found, found_at_count
 from cgscore_paper.noise import Index, wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import table
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import examples_cell, scoring_cells, values
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import examples_cell, scoring_cells, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Scores of whole datasets, and of the examples that are trained on.
-WHOLE = ("cg", "partial")
-TRAINED = (*WHOLE, "forgetting", "el2n")
+#: Scores of whole datasets, and of the training subset.
+DATASET_SCORES = ("cg", "partial")
+SUBSET_SCORES = (*DATASET_SCORES, "forgetting", "el2n")
 
-#: What a caption says of the curves.
-TOLD = (
+#: Sentences about the curves for captions.
+CURVE_NOTE = (
     "The oracle examines wrong labels first; a random order finds as large a share of them as it "
     "examines. Ties count as in a random order. Forgetting is the paper's: what is never right is "
     "never forgotten, and after few epochs many wrong labels never were."
@@ -57,21 +57,21 @@ class Noisy:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All that is drawn or tabulated: curves, areas under ROC curves, densities of CG."""
-        among = edges(self.scores["cg"])
+        """The numbers that are drawn or tabulated: curves, AUROC, densities of CG."""
+        bin_edges = edges(self.scores["cg"])
         return {
             **self.curves,
             "density": {
-                "from": among[0],
-                "to": among[-1],
-                "right": density(self.scores["cg"][~self.wrong], among),
-                "wrong": density(self.scores["cg"][self.wrong], among),
+                "from": bin_edges[0],
+                "to": bin_edges[-1],
+                "right": density(self.scores["cg"][~self.wrong], bin_edges),
+                "wrong": density(self.scores["cg"][self.wrong], bin_edges),
             },
         }
 
     @property
     def curves(self) -> dict[str, Any]:
-        """The same without densities."""
+        """The numbers without densities."""
         return {
             "examples": len(self.wrong),
             "wrong": int(self.wrong.sum()),
@@ -80,7 +80,7 @@ class Noisy:
                     "auroc": auroc(score, self.wrong),
                     "found_among_as_many": found_at_count(score, self.wrong),
                     # four digits are finer than what is drawn
-                    "found": np.round(found(score, self.wrong), 4),
+                    "found": np.round(found_shares(score, self.wrong), 4),
                 }
                 for by, score in self.scores.items()
             },
@@ -89,9 +89,12 @@ class Noisy:
     def draw_density(self, axes: Axes) -> None:
         """Densities of CG for right and wrong labels, each of area 1 before clipping."""
         cg = self.scores["cg"]
-        among = edges(cg)
-        for mine, colour, label in ((~self.wrong, RIGHT, "right"), (self.wrong, WRONG, "wrong")):
-            steps(axes, density(cg[mine], among), among, colour, f"{label} labels")
+        bin_edges = edges(cg)
+        for in_group, colour, label in (
+            (~self.wrong, RIGHT, "right"),
+            (self.wrong, WRONG, "wrong"),
+        ):
+            steps(axes, density(cg[in_group], bin_edges), bin_edges, colour, f"{label} labels")
         axes.set_title(self.title)
         axes.set_xlabel("CG-score")
         axes.set_ylabel("density")
@@ -102,15 +105,15 @@ class Noisy:
         styles = {"oracle": "--", "random": ":", "partial": "-."}
         for by, score in (lines | self.scores).items():
             label, colour = SCORES[by]
-            y = 100 * found(score, self.wrong)
-            axes.plot(100 * EXAMINED, y, styles.get(by, "-"), color=colour, label=label)
+            y = 100 * found_shares(score, self.wrong)
+            axes.plot(100 * EXAMINED_SHARES, y, styles.get(by, "-"), color=colour, label=label)
         axes.set_title(self.title)
         axes.set_xlabel("examined (% of examples)")
         axes.set_ylabel("wrong labels found (%)")
 
 
-def ready(work: Work, plan: Plan, datasets: Sequence[str], rates: Sequence[float]) -> None:
-    """Have all cells of `whole` and `trained_on`: what uses all cores first, then trainings."""
+def compute_cells(work: Work, plan: Plan, datasets: Sequence[str], rates: Sequence[float]) -> None:
+    """Compute all cells of `noisy_dataset` and `noisy_subset`: scores first, then trainings."""
     cells = [cell for name in datasets for cell in shared_runs(plan, name)]
     cells += [subset_cell(plan, name, rate) for name in datasets for rate in rates]
     cells += [examples_cell(plan, name) for name in datasets]
@@ -119,16 +122,16 @@ def ready(work: Work, plan: Plan, datasets: Sequence[str], rates: Sequence[float
     work.all([cell for cells in trainings for cell in cells], "trainings for scores")
 
 
-def whole(work: Work, plan: Plan, dataset: str, codes: Index, rate: float) -> Noisy:
-    """All examples of a dataset, whose right labels are `own`, scored without training."""
+def noisy_dataset(work: Work, plan: Plan, dataset: str, codes: Index, rate: float) -> Noisy:
+    """All examples of a dataset, whose right labels are `codes`, scored without training."""
     scores = estimated(work, shared_runs(plan, dataset), rate)
-    return _noisy(plan, dataset, codes, rate, {by: scores[by] for by in WHOLE})
+    return _noisy(plan, dataset, codes, rate, {by: scores[by] for by in DATASET_SCORES})
 
 
-def trained_on(
-    work: Work, plan: Plan, dataset: str, rate: float, names: Sequence[str] = TRAINED
+def noisy_subset(
+    work: Work, plan: Plan, dataset: str, rate: float, names: Sequence[str] = SUBSET_SCORES
 ) -> Noisy:
-    """The examples that are trained on, with scores by training beside ours."""
+    """The training subset, scored with and without training."""
     codes = work(examples_cell(plan, dataset))["own"]
     scores = {by: values(work, plan, dataset, by, rate) for by in names}
     return _noisy(plan, dataset, codes, rate, scores)
@@ -140,25 +143,25 @@ def _noisy(plan: Plan, dataset: str, codes: Index, rate: float, scores: dict[str
 
 
 def rows(shown: Iterable[Noisy]) -> str:
-    """A table of what each score finds."""
+    """A table of the wrong labels that each score finds."""
     lines = [
-        [one.title, SCORES[by][0], auroc(score, one.wrong), found_at_count(score, one.wrong)]
-        for one in shown
-        for by, score in one.scores.items()
+        [noisy.title, SCORES[by][0], auroc(score, noisy.wrong), found_at_count(score, noisy.wrong)]
+        for noisy in shown
+        for by, score in noisy.scores.items()
     ]
     return table(["", "score", "AUROC", "found among as many as are wrong"], lines)
 
 
 def draw_all(shown: Sequence[Noisy]) -> tuple[Figure, str]:
-    """A panel of curves for each, and what a caption says of them."""
+    """A figure with a panel of curves for each, and its caption."""
     figure, axes = panels(1, len(shown))
-    for panel, one in zip(axes[0], shown, strict=True):
-        one.draw_found(panel)
+    for panel, noisy in zip(axes[0], shown, strict=True):
+        noisy.draw_found(panel)
     legend_below(figure, axes[0])
-    told = (
+    caption = (
         "Wrong labels found when the highest scores are examined first; all scores are of the same "
-        f"examples and labels. {TOLD}"
+        f"examples and labels. {CURVE_NOTE}"
     )
-    if not any(one.title.startswith(SOURCES["cifar-100"].title) for one in shown):
-        told += " CIFAR-10 stands where the paper shows CIFAR-100."
-    return figure, told
+    if not any(noisy.title.startswith(SOURCES["cifar-100"].title) for noisy in shown):
+        caption += " CIFAR-10 stands where the paper shows CIFAR-100."
+    return figure, caption

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 
-from cgscore.api import factor
-from cgscore.kernel import Array, gram
-from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore import factor, gram
+from cgscore.kernel import Array
 from cgscore.valuation import cg_approx
-from cgscore_paper.cells import Cell, Found, Work
+from cgscore_paper.cells import CellResult, Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.figures import panels
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
@@ -25,13 +26,14 @@ TITLE = "Figure 1: two Gaussians"
 
 DIMENSIONS, PER_CLASS, DEVIATION = 3000, 1000, 0.5
 NOISE = 0.1
-SHOWN = 100  # of each class in the heat map
+HEAT_MAP_EXAMPLES = 100  # of each class in the heat map
 
 _COLOURS = ("#b22222", "#0072b2")  # labels +1 and -1, as in the paper
 _LABELS = ("+1", "-1")
-_FLAT = 0.05  # entries of the inverse below this are on a linear scale of colour
+_LINEAR_UP_TO = 0.05  # entries of the inverse below this are on a linear scale of colour
 
 
+@job("gaussians", version=1, alone=True, sample={"dimensions": 60, "per_class": 40, "seed": 0})
 def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[str, Any]:
     """Both labellings of one draw, scored with one factor.
 
@@ -45,45 +47,44 @@ def gaussians(work: Work, dimensions: int, per_class: int, seed: int) -> dict[st
     given = wrong_labels(codes, NOISE, seed)
     H = gram(X)
     inverse = inv(H)
-    apart = ~np.eye(len(codes), dtype=bool)
+    off_diagonal = ~np.eye(len(codes), dtype=bool)
     same = codes[:, None] == codes
-    shown = np.concatenate([np.flatnonzero(codes == c)[:SHOWN] for c in range(2)])
-    found: dict[str, Any] = {
+    positions = np.concatenate([np.flatnonzero(codes == c)[:HEAT_MAP_EXAMPLES] for c in range(2)])
+    values: dict[str, Any] = {
         "x": X[:, 0],
         "own": codes,
         "given": given,
-        "p": float(H[same & apart].mean()),
+        "p": float(H[same & off_diagonal].mean()),
         "q": float(H[~same].mean()),
         "diagonal": float(np.abs(np.diag(inverse)).mean()),
-        "off_diagonal": float(np.abs(inverse[apart]).mean()),
-        "within_classes": float(inverse[same & apart].mean()),
+        "off_diagonal": float(np.abs(inverse[off_diagonal]).mean()),
+        "within_classes": float(inverse[same & off_diagonal].mean()),
         "between_classes": float(inverse[~same].mean()),
-        "inverse": inverse[np.ix_(shown, shown)],
+        "inverse": inverse[np.ix_(positions, positions)],
     }
-    made = factor(X, progress=False)
+    kernel_factor = factor(X, progress=False)
     for name, labels in (("", codes), ("noisy_", given)):
         y = _signs(labels)
-        found[f"{name}cg"] = made.score(labels).table["cg"].to_numpy()
-        found[f"{name}approx"] = cg_approx(y, H @ y, H[0, 0])
-        found[f"{name}g"] = y * (H @ y) - 0.5
-    return found
+        values[f"{name}cg"] = kernel_factor.score(labels).table["cg"].to_numpy()
+        values[f"{name}approx"] = cg_approx(y, H @ y, H[0, 0])
+        values[f"{name}g"] = y * (H @ y) - 0.5
+    return values
 
 
 def cell(plan: Plan) -> Cell:
     """The cell of `gaussians`."""
-    told = {"dimensions": DIMENSIONS, "per_class": PER_CLASS, "seed": plan.seed}
-    return Cell("figure_1.gaussians", told, alone=True)
+    return gaussians.cell(dimensions=DIMENSIONS, per_class=PER_CLASS, seed=plan.seed)
 
 
 def make(work: Work, plan: Plan) -> Result:
     """The figure, and how good the paper's approximation is on these data."""
-    found = work(cell(plan))
-    numbers = _numbers(found)
+    result = work(cell(plan))
+    numbers = _numbers(result)
     figure, axes = panels(1, 3, width=3.5, height=3.0)
-    _heat(figure, axes[0, 0], found["inverse"])
-    wrong = found["given"] != found["own"]
-    _scatter(axes[0, 1], found["x"], found["cg"], found["own"], np.zeros_like(wrong))
-    _scatter(axes[0, 2], found["x"], found["noisy_cg"], found["given"], wrong)
+    _heat(figure, axes[0, 0], result["inverse"])
+    wrong = result["given"] != result["own"]
+    _scatter(axes[0, 1], result["x"], result["cg"], result["own"], np.zeros_like(wrong))
+    _scatter(axes[0, 2], result["x"], result["noisy_cg"], result["given"], wrong)
     figure.legend(
         *axes[0, 2].get_legend_handles_labels(),
         loc="outside lower right",
@@ -93,8 +94,10 @@ def make(work: Work, plan: Plan) -> Result:
     caption = (
         f"{total // 2:,} examples of each of two Gaussians in {DIMENSIONS:,} dimensions with "
         f"covariance {DEVIATION**2:g} I and means +1 and -1 in the first dimension. Left: inverse "
-        f"of the kernel matrix of all {total:,}, shown for {SHOWN} examples of each class; colours "
-        f"are linear up to {_FLAT:g} and logarithmic beyond. Middle: CG-score against the first "
+        f"of the kernel matrix of all {total:,}, shown for {HEAT_MAP_EXAMPLES} examples "
+        "of each class; colours "
+        f"are linear up to {_LINEAR_UP_TO:g} and logarithmic beyond. Middle: CG-score "
+        "against the first "
         f"dimension. Right: the same after {flipped:,} labels were flipped (plus signs), "
         "as many in each class; colours are the given labels. All scores are exact."
     )
@@ -105,33 +108,35 @@ def _signs(labels: NDArray[np.intp]) -> Array:
     return np.where(labels == 0, 1.0, -1.0)
 
 
-def _numbers(found: Found) -> dict[str, Any]:
+def _numbers(result: CellResult) -> dict[str, Any]:
     from sklearn.metrics import roc_auc_score
 
-    wrong = found["given"] != found["own"]
-    x = found["x"]
+    wrong = result["given"] != result["own"]
+    x = result["x"]
     return {
         "examples": len(x),
         "flipped": int(wrong.sum()),
-        "kernel": {name: found[name] for name in ("p", "q")},
+        "kernel": {name: result[name] for name in ("p", "q")},
         "inverse": {
-            name: found[name]
+            name: result[name]
             for name in ("diagonal", "off_diagonal", "within_classes", "between_classes")
         },
-        "clean": _one(found, "", found["own"]),
-        "noisy": _one(found, "noisy_", found["given"])
+        "clean": _labelling_numbers(result, "", result["own"]),
+        "noisy": _labelling_numbers(result, "noisy_", result["given"])
         | {
-            "auroc_of_flipped": float(roc_auc_score(wrong, found["noisy_cg"])),
-            "auroc_of_flipped_by_approximation": float(roc_auc_score(wrong, found["noisy_approx"])),
-            "mean_cg_of_flipped": float(found["noisy_cg"][wrong].mean()),
-            "mean_cg_of_others": float(found["noisy_cg"][~wrong].mean()),
+            "auroc_of_flipped": float(roc_auc_score(wrong, result["noisy_cg"])),
+            "auroc_of_flipped_by_approximation": float(
+                roc_auc_score(wrong, result["noisy_approx"])
+            ),
+            "mean_cg_of_flipped": float(result["noisy_cg"][wrong].mean()),
+            "mean_cg_of_others": float(result["noisy_cg"][~wrong].mean()),
         },
     }
 
 
-def _one(found: Found, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
-    """What is said about one labelling."""
-    cg, approx, g, x = found[f"{name}cg"], found[f"{name}approx"], found[f"{name}g"], found["x"]
+def _labelling_numbers(result: CellResult, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
+    """Statistics of one labelling."""
+    cg, approx, g, x = result[f"{name}cg"], result[f"{name}approx"], result[f"{name}g"], result["x"]
     error = np.abs(approx - cg)
     return {
         "cg_mean": float(cg.mean()),
@@ -142,27 +147,27 @@ def _one(found: Found, name: str, labels: NDArray[np.intp]) -> dict[str, Any]:
         "max_error": float(error.max()),
         "mean_error": float(error.mean()),
         "mean_error_in_deviations": float(error.mean() / cg.std()),
-        "spearman_of_approximation": rank_correlation(approx, cg),
+        "spearman_of_approximation": spearman(approx, cg),
         "pearson_of_approximation": float(np.corrcoef(approx, cg)[0, 1]),
-        "spearman_of_linear_part": rank_correlation(-g, cg),
-        "spearman_with_distance": rank_correlation(cg, np.abs(x)),
+        "spearman_of_linear_part": spearman(-g, cg),
+        "spearman_with_distance": spearman(cg, np.abs(x)),
         "pearson_with_distance": float(np.corrcoef(cg, np.abs(x))[0, 1]),
-        "spearman_with_own_side": rank_correlation(cg, _signs(labels) * x),
+        "spearman_with_own_side": spearman(cg, _signs(labels) * x),
     }
 
 
 def _heat(figure: Any, axes: Axes, inverse: Array) -> None:
     from matplotlib.colors import SymLogNorm
 
-    most = float(np.abs(inverse).max())
+    largest = float(np.abs(inverse).max())
     image = axes.imshow(
         inverse,
         cmap="RdBu_r",
-        norm=SymLogNorm(_FLAT, vmin=-most, vmax=most),
+        norm=SymLogNorm(_LINEAR_UP_TO, vmin=-largest, vmax=largest),
         interpolation="nearest",
     )
     bar = figure.colorbar(image, ax=axes, shrink=0.85)
-    ticks = [-2, -0.5, -_FLAT, 0, _FLAT, 0.5, 2]
+    ticks = [-2, -0.5, -_LINEAR_UP_TO, 0, _LINEAR_UP_TO, 0.5, 2]
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.ax.minorticks_off()
     axes.grid(visible=False)
@@ -195,7 +200,7 @@ def _scatter(
 def _text(numbers: dict[str, Any]) -> str:
     clean, noisy = numbers["clean"], numbers["noisy"]
     kernel, inverse = numbers["kernel"], numbers["inverse"]
-    told = {
+    labels = {
         "mean CG-score": "cg_mean",
         "deviation of the CG-score": "cg_deviation",
         "mean of g": "g_mean",
@@ -211,7 +216,7 @@ def _text(numbers: dict[str, Any]) -> str:
         "Pearson, CG-score and distance from the boundary": "pearson_with_distance",
         "Spearman, CG-score and depth on the side of the label": "spearman_with_own_side",
     }
-    rows = [[what, clean[name], noisy[name]] for what, name in told.items()]
+    rows = [[label, clean[name], noisy[name]] for label, name in labels.items()]
     summary = table(["", "right labels", f"{NOISE:.0%} flipped"], rows)
     return f"""Off the diagonal, the kernel matrix has the mean {kernel["p"]:.2e} within classes and
 {kernel["q"]:.2e} between them; on the diagonal it is 1/2. The inverse has the mean size

@@ -6,39 +6,40 @@ from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.plans import Plan
 from cgscore_paper.pruning_curves import (
-    SMALL,
+    SMALL_LOSS,
+    available,
     draw,
     experiment,
-    explained,
-    here,
     percent,
     run,
+    training_caption,
 )
 from cgscore_paper.results import Result
 
 TITLE = "Figure 2: pruning by scores"
 
 SCORES = ("cg", "c_score", "el2n", "forgetting", "random")
-#: Shares that the paper removes, lowest scores first, at a loss below `SMALL`.
+#: Shares that the paper removes, lowest scores first, at a loss below `SMALL_LOSS`.
 PAPER = {"cifar-10": 0.4, "cifar-100": 0.2}
 
 
 def make(work: Work, plan: Plan) -> Result:
     """Accuracy against the share removed, for every dataset that is there."""
-    names, not_run = here(work)
-    found = {
-        SOURCES[one.experiment.dataset].title: one
-        for one in run(work, plan, [experiment(work, plan, name, SCORES) for name in names])
+    names, not_run = available(work)
+    curves_by_title = {
+        SOURCES[curves.experiment.dataset].title: curves
+        for curves in run(work, plan, [experiment(work, plan, name, SCORES) for name in names])
     }
-    text = [curves.told(title) for title, curves in found.items()]
-    for title, curves in found.items():
+    text = [curves.text(title) for title, curves in curves_by_title.items()]
+    for title, curves in curves_by_title.items():
         name = curves.experiment.dataset
         if name in PAPER:
             text.append(
                 f"The paper reports that {percent(PAPER[name])} of {title} can be removed, lowest "
-                f"scores first, with less than {SMALL} of the accuracy lost. Here this holds up to "
-                f"{percent(curves.lasting('low-first', 'cg'))} by the CG-score and up to "
-                f"{percent(curves.lasting('low-first', 'random'))} at random."
+                f"scores first, with less than {SMALL_LOSS} of the accuracy lost. Here "
+                "this holds up to "
+                f"{percent(curves.harmless_share('low-first', 'cg'))} by the CG-score and up to "
+                f"{percent(curves.harmless_share('low-first', 'random'))} at random."
             )
         if name != "fashion-mnist" and "c_score" not in curves.experiment.scores:
             not_run.append(f"C-score of {title}: there are no published ones in cscores/")
@@ -51,7 +52,9 @@ def make(work: Work, plan: Plan) -> Result:
         )
     caption = (
         "Pruning with the lowest scores removed first (above) and the highest (below). "
-        f"{explained(plan, list(found.values()))} {plan.told}"
+        f"{training_caption(plan, list(curves_by_title.values()))} {plan.description}"
     )
-    numbers = {curves.experiment.dataset: curves.numbers() for curves in found.values()}
-    return Result(numbers, "\n\n".join(text), {"": (draw(found), caption)}, not_run=not_run)
+    numbers = {curves.experiment.dataset: curves.numbers() for curves in curves_by_title.values()}
+    return Result(
+        numbers, "\n\n".join(text), {"": (draw(curves_by_title), caption)}, not_run=not_run
+    )

@@ -1,4 +1,4 @@
-"""How figures look: one style, one colour for each score, print quality."""
+"""The style of figures: one colour for each score, print quality."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Name in figures, and colour (Okabe and Ito's palette, which colour-blind people can tell apart).
+#: Label in figures, and colour (Okabe and Ito's palette for colour-blind readers).
 SCORES: dict[str, tuple[str, str]] = {
     "cg": ("CG-score", "#0072b2"),
     "partial": ("partial CG-score", "#56b4e9"),
@@ -66,7 +65,7 @@ _STYLE: Any = {
 def panels(
     rows: int, columns: int, *, width: float = 3.2, height: float = 2.6
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
-    """A figure of (rows, columns) panels, each of so many inches; panels come as an array."""
+    """A figure and its (rows, columns) array of panels; width and height of each are in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
@@ -81,18 +80,20 @@ def heat_colour(level: int, count: int) -> tuple[float, ...]:
 
 
 def curve(
-    axes: Axes, x: ArrayLike, found: Sequence[ArrayLike], by: str, *, style: str = "o-"
+    axes: Axes, x: ArrayLike, samples: Sequence[ArrayLike], by: str, *, style: str = "o-"
 ) -> None:
-    """A line with the mean of several values at each x, and a band of their deviation."""
+    """Draw the mean of the values at each x, with a band of their standard deviation."""
     label, colour = SCORES[by]
-    means = np.array([np.mean(np.asarray(one)) for one in found])
-    spread = np.array([np.std(np.asarray(one)) for one in found])
+    means = np.array([np.mean(np.asarray(sample)) for sample in samples])
+    deviations = np.array([np.std(np.asarray(sample)) for sample in samples])
     axes.plot(x, means, style, color=colour, label=label, markersize=3)
-    axes.fill_between(x, means - spread, means + spread, color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(
+        x, means - deviations, means + deviations, color=colour, alpha=0.15, linewidth=0
+    )
 
 
 def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 7) -> None:
-    """One legend under all panels: every line of them once."""
+    """Add one legend under all panels, with every line once."""
     lines: dict[str, Any] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
@@ -103,11 +104,9 @@ def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 7) -> No
 
 
 def style() -> AbstractContextManager[Any]:
-    """How figures look that are made inside."""
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise OptionError('Figures need matplotlib. Run: pip install "cgscore[paper]"') from error
+    """A context in which figures have the style of this package."""
+    import matplotlib as mpl
+
     return mpl.rc_context(_STYLE)
 
 
@@ -115,10 +114,10 @@ def save(figure: Figure, path: Path) -> list[Path]:
     """Write PATH.png and PATH.svg, the same bytes for the same figure."""
     written = []
     with style():
-        for kind, told in (("png", {"Software": None}), ("svg", {"Date": None})):
-            held = io.BytesIO()
-            figure.savefig(held, format=kind, metadata=told, dpi=150)
+        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata, dpi=150)
             target = path.with_name(f"{path.name}.{kind}")
-            replace_file(target, lambda file, held=held: file.write(held.getvalue()))  # type: ignore[misc]
+            replace_file(target, lambda file, buffer=buffer: file.write(buffer.getvalue()))  # type: ignore[misc]
             written.append(target)
     return written

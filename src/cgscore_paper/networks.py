@@ -9,22 +9,23 @@ import numpy as np
 
 from cgscore.errors import OptionError
 from cgscore.training import FINE_TUNING, Preset, Settings
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import load
+from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
-from cgscore_paper.scored import chosen
+from cgscore_paper.scores import subset_rows
 
 if TYPE_CHECKING:
     from torch import nn
 
-#: What each is called in figures.
+#: Names of the networks, and their titles in figures.
 NETWORKS = {"resnet": "ResNet", "densenet": "DenseNet", "vit": "Vision Transformer"}
 
-#: The paper's, of timm, on the hub of Hugging Face.
+#: The paper's Vision Transformer, on the hub of Hugging Face.
 PRETRAINED = "google/vit-base-patch16-224"
 
-# The small Vision Transformer of a desk: 16 patches of an image of 16 x 16 pixels.
-_BODY: dict[str, Any] = {
+# The small Vision Transformer of the preset desk: 16 patches of an image of 16 x 16 pixels.
+_SMALL_TRANSFORMER: dict[str, Any] = {
     "hidden_size": 64,
     "intermediate_size": 128,
     "num_hidden_layers": 4,
@@ -33,7 +34,7 @@ _BODY: dict[str, Any] = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
-_OTHERS = 30_000
+_MAX_PRETRAINING_IMAGES = 30_000
 _PRETRAINING = Settings(
     epochs=6,
     learning_rate=1e-3,
@@ -46,19 +47,19 @@ _FINE_TUNING = replace(FINE_TUNING, epochs=3, learning_rate=1e-4, batch_size=64,
 
 
 def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple[nn.Module, Preset]:
-    """A network with new weights, or the pretrained one, and how it is trained."""
+    """A network with new or pretrained weights, and the settings of its training."""
     preset = plan.pruning(dataset)
     channels, k = 1 if "mnist" in dataset else 3, 100 if dataset == "cifar-100" else 10
     if name == "resnet":
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":
         preset = replace(preset, model="densenet_bc100", width=None)
-        if plan.prune_training is not None:  # a hundred layers are slow however narrow
+        if plan.prune_training is not None:  # a hundred layers are slow at any width
             half = replace(preset.settings, epochs=max(2, preset.settings.epochs // 2))
             preset = replace(preset, width=3, settings=half)
         return preset.build(k, channels=channels, seed=seed), preset
     if name != "vit":
-        raise OptionError(f"There is no network {name!r}. Choose from: {', '.join(NETWORKS)}")
+        raise OptionError(f"net must be one of {', '.join(NETWORKS)}; got {name!r}.")
     from cgscore.training.networks.vit import vision_transformer
 
     if plan.prune_training is None:
@@ -68,11 +69,17 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
     return vision_transformer(str(folder), k), preset
 
 
+@job(
+    "trained.vision_transformer",
+    version=1,
+    sample={"plan": "sample", "dataset": "cifar-10", "seed": 0},
+    tolerance=None,  # trainings amplify rounding
+)
 def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
-    """A small Vision Transformer trained on images that no other experiment trains on.
+    """A small Vision Transformer, pretrained on images outside of the training subset.
 
-    No weights of a small one can be had without a network connection. Its accuracy is that on the
-    test images.
+    It stands in for published weights, which need a network connection. Its weights are in
+    ``folder``; ``accuracy`` is that on the test images.
     """
     from transformers import ViTConfig, ViTModel
 
@@ -82,35 +89,41 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
     from cgscore.training.networks.classifier import seeded
     from cgscore.training.networks.vit import VisionTransformer
 
-    made = Plan.named(plan, seed)
+    sizes = Plan.named(plan, seed)
     whole, test = load(work.data, dataset), load(work.data, dataset, "test").halved()
-    others = np.setdiff1d(np.arange(len(whole)), chosen(made, whole.codes))
+    others = np.setdiff1d(np.arange(len(whole)), subset_rows(sizes, whole.codes))
     rng = np.random.default_rng([seed, 2])
-    seen = whole[np.sort(rng.choice(others, min(_OTHERS, len(others)), replace=False))].halved()
-    side, k = seen.X.shape[1], len(whole.names)
-    config = ViTConfig(image_size=side, num_channels=seen.X.shape[3], **_BODY)
+    train_images = whole[
+        np.sort(rng.choice(others, min(_MAX_PRETRAINING_IMAGES, len(others)), replace=False))
+    ].halved()
+    side, k = train_images.X.shape[1], len(whole.names)
+    config = ViTConfig(image_size=side, num_channels=train_images.X.shape[3], **_SMALL_TRANSFORMER)
     model = seeded(
         seed, lambda: VisionTransformer(ViTModel(config, add_pooling_layer=False), k, None)
     )
     trained = train(
         model,
-        seen.X,
-        seen.codes,
+        train_images.X,
+        train_images.codes,
         settings=_PRETRAINING,
         seed=seed,
         records=False,
         progress=False,
         device=work.device,
     )
-    found = evaluate(
+    evaluation = evaluate(
         trained.model, Inputs(test.X, scale=trained.scale), test.codes, usable(work.device)
     )
     name = f"vit-{dataset}-{seed}"
     body: Any = trained.model.body
     body.cpu().save_pretrained(work.folder / name)
-    return {"folder": name, "images": len(seen), "accuracy": float(found.correct.mean())}
+    return {
+        "folder": name,
+        "images": len(train_images),
+        "accuracy": float(evaluation.correct.mean()),
+    }
 
 
 def pretrained_cell(plan: Plan, dataset: str) -> Cell:
     """The cell of `pretrained`."""
-    return Cell("networks.pretrained", {"plan": plan.name, "dataset": dataset, "seed": plan.seed})
+    return pretrained.cell(plan=plan.name, dataset=dataset, seed=plan.seed)

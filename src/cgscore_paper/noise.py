@@ -1,4 +1,4 @@
-"""Wrong labels as the paper's experiments have them: an exact count, balanced over classes."""
+"""Wrong labels of the paper's experiments: an exact count, balanced over classes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Index = NDArray[np.intp]
 def wrong_labels(codes: Index, rate: float, seed: int) -> Index:
     """Labels (0 to k - 1) of which a share is wrong.
 
-    Of every class the same share, to the nearest whole number, gets the labels of the other classes
-    in equal parts, and never its own (paper, appendix G: of 4,000 wrong labels of a class about 445
-    go to each of nine). The classes that get one more are the next ones, so that classes
-    of equal size stay equal.
+    The same share of every class, rounded to a whole number of examples, is given the labels of the
+    other classes in equal parts (paper, appendix G: of 4,000 wrong labels of a class about 445 go
+    to each of nine others). Where the parts cannot be equal, the following classes get one more, so
+    that classes of equal size stay equal.
     """
     if not 0 <= rate < 1:
-        raise OptionError(f"rate={rate!r} makes no sense. Expected a share from 0 to below 1.")
+        raise OptionError(f"rate must be from 0 to below 1; got {rate!r}.")
     rng = np.random.default_rng([seed, round(1000 * rate)])
     k, given = int(codes.max()) + 1, codes.copy()
     for c in range(k):
-        mine = np.flatnonzero(codes == c)
-        chosen = rng.choice(mine, round(rate * len(mine)), replace=False)
-        given[chosen] = (c + 1 + np.arange(len(chosen)) % (k - 1)) % k
+        members = np.flatnonzero(codes == c)
+        flipped = rng.choice(members, round(rate * len(members)), replace=False)
+        given[flipped] = (c + 1 + np.arange(len(flipped)) % (k - 1)) % k
     return np.asarray(given, np.intp)

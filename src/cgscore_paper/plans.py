@@ -1,8 +1,9 @@
-"""How much of the paper is run: as it is, or on a desk."""
+"""Presets of the experiments: the paper's own sizes, and sizes for a desktop computer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from cgscore.errors import OptionError
 from cgscore.training import Preset, Settings, preset
@@ -17,27 +18,30 @@ class Plan:
     name : str
         ``desk`` or ``paper``.
     seed : int
-        Of everything that is drawn.
+        Seed of all random numbers.
     runs : int
-        Of the estimator on whole datasets.
+        Runs of the estimator on whole datasets.
     subset_runs : int
-        Of the estimator on the examples that are trained on.
+        Runs of the estimator on the training subset.
     examples : int or None
-        Examples that are trained on; None is all.
+        Size of the training subset; None is the whole dataset.
     halved : bool
         Whether networks see images of half the width and height.
     repeats : int
         Trainings for every point of a figure.
     appendix_repeats : int
-        The same in the appendices, and beyond the paper.
+        The same in the appendices and for the experiments beyond the paper.
+    densenet_repeats : int
+        The same for the DenseNet of appendix E.
     kept : tuple of float
         Shares of the data that pruning keeps.
     offsets : tuple of int
-        Where windows of half of the data start, in per cent.
+        Starts of windows of half of the data, in per cent.
     group : int
-        Examples of each tenth whose kernel velocity is taken.
+        Examples of each tenth whose kernel velocity is measured.
     score_training, prune_training : Settings or None
-        Trainings of a small network for scores, and on subsets; None is the paper's.
+        Settings of the small network's trainings for scores, and on pruned data. None takes the
+        paper's network and settings.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Plan:
     halved: bool
     repeats: int
     appendix_repeats: int
+    densenet_repeats: int
     kept: tuple[float, ...]
     offsets: tuple[int, ...]
     group: int
@@ -56,17 +61,19 @@ class Plan:
 
     @classmethod
     def named(cls, name: str, seed: int = 0) -> Plan:
-        """The plan ``desk`` or ``paper``."""
+        """The plan of that name, with a seed."""
+        if name == SAMPLE.name:
+            return replace(SAMPLE, seed=seed)
         if name not in PLANS:
             raise OptionError(f"preset={name!r} is not known. Choose from: {', '.join(PLANS)}")
         return replace(PLANS[name], seed=seed)
 
     def scoring(self, dataset: str) -> Preset:
-        """The network and its training for scores that need one."""
+        """The network and settings for scores that need training."""
         return self._preset(dataset, self.score_training)
 
     def pruning(self, dataset: str) -> Preset:
-        """The network and its training on subsets."""
+        """The network and settings for trainings on pruned data."""
         return self._preset(dataset, self.prune_training)
 
     def _preset(self, dataset: str, settings: Settings | None) -> Preset:
@@ -82,15 +89,29 @@ class Plan:
         )
 
     @property
-    def sizes(self) -> str:
-        """All that a cell depends on and does not say itself."""
-        datasets = ("fashion-mnist", "cifar-10", "cifar-100")
-        presets = [(self.scoring(name), self.pruning(name)) for name in datasets]
-        return repr((self.subset_runs, self.examples, self.halved, self.group, presets))
+    def sizes(self) -> dict[str, Any]:
+        """The settings on which the result of a cell of this plan depends, as JSON can write them.
+
+        How many cells there are (runs, repeats, shares) is not among them.
+        """
+        return {
+            "subset_runs": self.subset_runs,
+            "examples": self.examples,
+            "halved": self.halved,
+            "group": self.group,
+            "trainings": self.trainings("fashion-mnist", "cifar-10", "cifar-100"),
+        }
+
+    def trainings(self, *datasets: str) -> dict[str, dict[str, Any]]:
+        """Networks and settings of all trainings on datasets, as JSON can write them."""
+        return {
+            name: {"scoring": asdict(self.scoring(name)), "pruning": asdict(self.pruning(name))}
+            for name in datasets
+        }
 
     @property
-    def told(self) -> str:
-        """What a caption says of trainings."""
+    def description(self) -> str:
+        """What a caption says about trainings."""
         if self.score_training is None or self.prune_training is None:
             return "Networks, examples and epochs are the paper's."
         return (
@@ -101,8 +122,9 @@ class Plan:
         )
 
 
-_SMALL = Settings(epochs=10, learning_rate=0.1, batch_size=64, augment=False)
+_DESK_TRAINING = Settings(epochs=10, learning_rate=0.1, batch_size=64, augment=False)
 
+#: Presets that users can choose.
 PLANS = {
     "desk": Plan(
         name="desk",
@@ -113,11 +135,12 @@ PLANS = {
         halved=True,
         repeats=2,
         appendix_repeats=1,
+        densenet_repeats=1,
         kept=(0.6, 0.3),
         offsets=tuple(range(0, 51, 5)),
         group=50,
-        score_training=_SMALL,
-        prune_training=replace(_SMALL, epochs=3),
+        score_training=_DESK_TRAINING,
+        prune_training=replace(_DESK_TRAINING, epochs=3),
     ),
     "paper": Plan(
         name="paper",
@@ -128,6 +151,7 @@ PLANS = {
         halved=False,
         repeats=5,
         appendix_repeats=5,
+        densenet_repeats=2,
         kept=(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1),
         offsets=tuple(range(0, 51, 5)),
         group=125,
@@ -135,3 +159,17 @@ PLANS = {
         prune_training=None,
     ),
 }
+
+_SAMPLE_TRAINING = Settings(epochs=2, learning_rate=0.1, batch_size=32, augment=False)
+
+#: For the datasets of `samples`: an item takes seconds, and its numbers mean nothing.
+SAMPLE = replace(
+    PLANS["desk"],
+    name="sample",
+    subset_runs=2,
+    examples=200,
+    offsets=(0, 50),
+    group=5,
+    score_training=_SAMPLE_TRAINING,
+    prune_training=_SAMPLE_TRAINING,
+)

@@ -1,7 +1,7 @@
-"""Test accuracy against the share of examples removed: what several figures show.
+"""Test accuracy against the share of examples removed, for several figures.
 
-An experiment is a dataset, a network and some scores. Its trainings are cells of
-`trained.accuracy`, so that experiments that share some do them once.
+An experiment is a dataset, a network and a list of scores. Its trainings are cells of
+`trainings.accuracy`, so trainings that experiments share are done once.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore_paper.cells import Cell, Work
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, missing
 from cgscore_paper.figures import SCORES, curve, legend_below, panels
+from cgscore_paper.jobs import Cell
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import table
-from cgscore_paper.scored import subset_cell
-from cgscore_paper.trained import BY_TRAINING, accuracy_cells, examples_cell, scoring_cells
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import BY_TRAINING, accuracy_cells, examples_cell, scoring_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ DATASETS = ("fashion-mnist", "cifar-10", "cifar-100")
 #: What is removed first, and what an axis says of it.
 ORDERS = {"low-first": "lowest scores removed first", "high-first": "highest scores removed first"}
 #: A loss of accuracy that the paper calls small.
-SMALL = 0.01
+SMALL_LOSS = 0.01
 
 Accuracies = list[list[float]]
 
@@ -58,11 +59,11 @@ class Experiment:
     net: str = "resnet"
 
     def orders(self, by: str) -> tuple[str, ...]:
-        """Ways to prune by a score: CRAIG chooses what stays and has no opposite."""
+        """Orders in which a score prunes: CRAIG chooses what stays and has no opposite."""
         return ("low-first",) if by == "craig" else tuple(ORDERS)
 
     def cells(self, plan: Plan, by: str, order: str, share: float) -> list[Cell]:
-        """Trainings of one point; random removal has no order, so its cells are asked for once."""
+        """Trainings of one point; random removal has no order, so both orders share its cells."""
         return accuracy_cells(
             plan,
             self.dataset,
@@ -102,15 +103,15 @@ class Curves:
 
     def means(self, order: str, by: str) -> list[float]:
         """The mean accuracy at each share removed."""
-        return [float(np.mean(some)) for some in self.found[order][by]]
+        return [float(np.mean(accuracies)) for accuracies in self.found[order][by]]
 
     def overall(self, order: str, by: str) -> float:
         """The mean over all shares above 0."""
         return float(np.mean(self.means(order, by)[1:]))
 
-    def lasting(self, order: str, by: str) -> float:
-        """The largest share up to which less than `SMALL` of the accuracy is lost."""
-        floor, last = np.mean(self.full) - SMALL, 0.0
+    def harmless_share(self, order: str, by: str) -> float:
+        """The largest share up to which less than `SMALL_LOSS` of the accuracy is lost."""
+        floor, last = np.mean(self.full) - SMALL_LOSS, 0.0
         for share, mean in zip(self.removed, self.means(order, by), strict=True):
             if mean <= floor:
                 break
@@ -126,26 +127,33 @@ class Curves:
             "full": _summary([self.full]),
             **{
                 order: {
-                    by: _summary(some)
-                    | {"overall": self.overall(order, by), "lasting": self.lasting(order, by)}
-                    for by, some in found.items()
+                    by: _summary(accuracies)
+                    | {
+                        "overall": self.overall(order, by),
+                        "lasting": self.harmless_share(order, by),
+                    }
+                    for by, accuracies in by_score.items()
                 }
-                for order, found in self.found.items()
+                for order, by_score in self.found.items()
             },
         }
 
-    def told(self, title: str) -> str:
+    def text(self, title: str) -> str:
         """A table of accuracies, and sentences that say which score is where."""
         removed = [f"{percent(share)} removed" for share in self.removed[1:]]
-        head = [title, "removed first", *removed, f"less than {SMALL} lost up to"]
+        head = [title, "removed first", *removed, f"less than {SMALL_LOSS} lost up to"]
         rows: list[list[Any]] = [["all examples", "", *[_shown(self.full)] * len(removed), ""]]
-        for order, found in self.found.items():
-            for by, some in found.items():
-                first = {"random": "any", "craig": "chosen anew"}.get(by, order.split("-")[0])
+        for order, by_score in self.found.items():
+            for by, accuracies in by_score.items():
+                removed_first = {"random": "any", "craig": "chosen anew"}.get(
+                    by, order.split("-")[0]
+                )
                 if by == "random" and order != "low-first":
                     continue
-                shown = [_shown(one) for one in some[1:]]
-                rows.append([SCORES[by][0], first, *shown, percent(self.lasting(order, by))])
+                shown = [_shown(at_share) for at_share in accuracies[1:]]
+                rows.append(
+                    [SCORES[by][0], removed_first, *shown, percent(self.harmless_share(order, by))]
+                )
         sentences = [f"{title}: with all examples the accuracy is {np.mean(self.full):.3f}."]
         for order, kind in (("low-first", "highest"), ("high-first", "lowest")):
             ranked = sorted(self.found[order], key=lambda by: self.overall(order, by))
@@ -159,23 +167,23 @@ class Curves:
         return f"{table(head, rows)}\n\n{' '.join(sentences)}"
 
 
-def here(work: Work, names: Iterable[str] = DATASETS) -> tuple[list[str], list[str]]:
-    """Those datasets that are there, and why the others are not."""
-    why = {name: missing(work.data, name) for name in names}
+def available(work: Work, names: Iterable[str] = DATASETS) -> tuple[list[str], list[str]]:
+    """The available datasets, and why the others are missing."""
+    reasons = {name: missing(work.data, name) for name in names}
     return (
-        [name for name in why if why[name] is None],
-        [f"{SOURCES[name].title}: {told}" for name, told in why.items() if told],
+        [name for name in reasons if reasons[name] is None],
+        [f"{SOURCES[name].title}: {text}" for name, text in reasons.items() if text],
     )
 
 
 def experiment(
-    work: Work, plan: Plan, dataset: str, scores: Sequence[str], **changed: Any
+    work: Work, plan: Plan, dataset: str, scores: Sequence[str], **options: Any
 ) -> Experiment:
     """The experiment of a plan; the C-score is left out where none are published."""
-    known = "c_score" in work(examples_cell(plan, dataset)).value
-    some = tuple(by for by in scores if known or by != "c_score")
-    told: dict[str, Any] = {"kept": plan.kept, "repeats": plan.repeats} | changed
-    return Experiment(dataset, some, **told)
+    published = "c_score" in work(examples_cell(plan, dataset)).value
+    known_scores = tuple(by for by in scores if published or by != "c_score")
+    text: dict[str, Any] = {"kept": plan.kept, "repeats": plan.repeats} | options
+    return Experiment(dataset, known_scores, **text)
 
 
 def score_stages(work: Work, plan: Plan, needed: Iterable[tuple[str, float]]) -> None:
@@ -188,49 +196,49 @@ def score_stages(work: Work, plan: Plan, needed: Iterable[tuple[str, float]]) ->
 
 
 def run(
-    work: Work, plan: Plan, experiments: Sequence[Experiment], beside: Sequence[Cell] = ()
+    work: Work, plan: Plan, experiments: Sequence[Experiment], other_cells: Sequence[Cell] = ()
 ) -> list[Curves]:
     """Scores first, then all trainings of all experiments beside each other, and other cells."""
-    score_stages(work, plan, [(one.dataset, 0.0) for one in experiments])
+    score_stages(work, plan, [(experiment.dataset, 0.0) for experiment in experiments])
     points = {
-        (i, order, by, share): one.cells(plan, by, order, share)
-        for i, one in enumerate(experiments)
-        for by in one.scores
-        for order in one.orders(by)
-        for share in one.kept
+        (i, order, by, share): experiment.cells(plan, by, order, share)
+        for i, experiment in enumerate(experiments)
+        for by in experiment.scores
+        for order in experiment.orders(by)
+        for share in experiment.kept
     } | {
-        (i, "", "full", 1.0): one.cells(plan, "full", "low-first", 1.0)
-        for i, one in enumerate(experiments)
+        (i, "", "full", 1.0): experiment.cells(plan, "full", "low-first", 1.0)
+        for i, experiment in enumerate(experiments)
     }
-    cells = {cell.name: cell for some in points.values() for cell in some}
-    work.all([*beside, *cells.values()], "trainings on parts")
-    reached = {
-        point: [float(work.found(cell)["accuracy"]) for cell in some]
-        for point, some in points.items()
+    cells = {cell.name: cell for trainings in points.values() for cell in trainings}
+    work.all([*other_cells, *cells.values()], "trainings on parts")
+    accuracies = {
+        point: [float(work.load(cell)["accuracy"]) for cell in trainings]
+        for point, trainings in points.items()
     }
     return [
         Curves(
-            one,
-            len(work(examples_cell(plan, one.dataset))["own"]),
-            reached[i, "", "full", 1.0],
+            experiment,
+            len(work(examples_cell(plan, experiment.dataset))["own"]),
+            accuracies[i, "", "full", 1.0],
             {
                 order: {
-                    by: [reached[i, "", "full", 1.0]]
-                    + [reached[i, order, by, share] for share in one.kept]
-                    for by in one.scores
-                    if order in one.orders(by)
+                    by: [accuracies[i, "", "full", 1.0]]
+                    + [accuracies[i, order, by, share] for share in experiment.kept]
+                    for by in experiment.scores
+                    if order in experiment.orders(by)
                 }
                 for order in ORDERS
             },
         )
-        for i, one in enumerate(experiments)
+        for i, experiment in enumerate(experiments)
     ]
 
 
-def draw(found: Mapping[str, Curves]) -> Figure:
+def draw(experiments: Mapping[str, Curves]) -> Figure:
     """A figure with a row for each order and a column, under its title, for each experiment."""
-    figure, axes = panels(len(ORDERS), len(found))
-    for column, (title, curves) in enumerate(found.items()):
+    figure, axes = panels(len(ORDERS), len(experiments))
+    for column, (title, curves) in enumerate(experiments.items()):
         axes[0, column].set_title(title)
         for row, order in enumerate(ORDERS):
             panel = axes[row, column]
@@ -238,8 +246,8 @@ def draw(found: Mapping[str, Curves]) -> Figure:
             mean, spread = np.mean(curves.full), np.std(curves.full)
             panel.axhline(mean, color=grey, label=label)
             panel.axhspan(mean - spread, mean + spread, color=grey, alpha=0.15, linewidth=0)
-            for by, some in curves.found[order].items():
-                curve(panel, [100 * share for share in curves.removed], some, by)
+            for by, accuracies in curves.found[order].items():
+                curve(panel, [100 * share for share in curves.removed], accuracies, by)
             if row == len(ORDERS) - 1:
                 panel.set_xlabel("examples removed (%)")
             if column == 0:
@@ -248,12 +256,12 @@ def draw(found: Mapping[str, Curves]) -> Figure:
     return figure
 
 
-def explained(plan: Plan, found: Sequence[Curves]) -> str:
-    """What a caption says of trainings on parts."""
-    repeats = sorted({one.experiment.repeats for one in found})
-    counts = sorted({one.examples for one in found})
+def training_caption(plan: Plan, experiments: Sequence[Curves]) -> str:
+    """Sentences about the trainings for captions."""
+    repeats = sorted({curves.experiment.repeats for curves in experiments})
+    counts = sorted({curves.examples for curves in experiments})
     spread = " and, as a band, standard deviation" if max(repeats) > 1 else ""
-    scores = [by for one in found for by in one.experiment.scores]
+    scores = [by for curves in experiments for by in curves.experiment.scores]
     parts = [
         f"Test accuracy after training on what is left of {listed(counts)} examples: mean{spread} "
         f"of {listed(repeats)} training{'s' * (max(repeats) > 1)}, each with as many steps as for "
@@ -262,7 +270,7 @@ def explained(plan: Plan, found: Sequence[Curves]) -> str:
     ]
     trained = [SCORES[by][0] for by in dict.fromkeys(scores) if by in BY_TRAINING]
     if trained:
-        runs = sorted({plan.scoring(one.experiment.dataset).runs for one in found})
+        runs = sorted({plan.scoring(curves.experiment.dataset).runs for curves in experiments})
         parts.append(
             f"By {listed(runs)} other trainings of a ResNet on all of them: {listed(trained)}."
         )
@@ -277,18 +285,20 @@ def percent(share: float) -> str:
 
 
 def listed(values: Sequence[Any]) -> str:
-    """Words or numbers as a sentence has them."""
+    """Words or numbers joined by commas and "and"."""
     shown = [value if isinstance(value, str) else f"{value:,}" for value in values]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
 
 
-def _summary(some: Accuracies) -> dict[str, Any]:
+def _summary(accuracies: Accuracies) -> dict[str, Any]:
     return {
-        "mean": [float(np.mean(one)) for one in some],
-        "deviation": [float(np.std(one)) for one in some],
-        "each": [list(one) for one in some],
+        "mean": [float(np.mean(at_share)) for at_share in accuracies],
+        "deviation": [float(np.std(at_share)) for at_share in accuracies],
+        "each": [list(at_share) for at_share in accuracies],
     }
 
 
-def _shown(some: Sequence[float]) -> str:
-    return f"{np.mean(some):.3f}" + (f" ± {np.std(some):.3f}" if len(some) > 1 else "")
+def _shown(accuracies: Sequence[float]) -> str:
+    return f"{np.mean(accuracies):.3f}" + (
+        f" ± {np.std(accuracies):.3f}" if len(accuracies) > 1 else ""
+    )

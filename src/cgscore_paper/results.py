@@ -1,10 +1,10 @@
-"""What an item of the paper gives, and how it is written: JSON, figures, Markdown."""
+"""Results of the items, and their files: JSON, figures, Markdown."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from cgscore_paper.plans import Plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Beyond this a difference from the paper needs a cause.
-APART = 0.03
+#: Larger differences from the paper need a cause.
+MAX_UNEXPLAINED_DIFFERENCE = 0.03
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class Compared:
 
     @property
     def apart(self) -> bool:
-        """Whether a cause is due."""
-        return abs(self.ours - self.paper) > APART
+        """Whether the difference needs a cause."""
+        return abs(self.ours - self.paper) > MAX_UNEXPLAINED_DIFFERENCE
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an item gives.
+    """The result of an item.
 
     Attributes
     ----------
     numbers : mapping
-        All that the figures and tables show, as JSON can write it.
+        Everything that figures and tables show, as JSON can write it.
     text : str
         Markdown: captions and tables, without a heading and without the figures.
     figures : mapping
@@ -65,7 +65,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Written:
-    """An item that was done: its name, its heading, its result and the seconds of its cells."""
+    """An item that was made: its name, its title, its result and the seconds of its cells."""
 
     name: str
     title: str
@@ -79,12 +79,12 @@ class Written:
             parts.append(f"![{self.title}]({folder}{self.name}{suffix}.png)\n\n*{caption}*")
         if self.result.compared:
             parts.append(_comparison(self.result.compared))
-        parts += [f"Not run: {one}." for one in self.result.not_run]
+        parts += [f"Not run: {omission}." for omission in self.result.not_run]
         parts.append(f"Seconds of work: {self.seconds:,.0f}. `cgscore paper {self.name}`")
         return "\n\n".join(parts) + "\n"
 
     def write(self, folder: Path, plan: Plan) -> list[Path]:
-        """NAME.json, NAME.md, and the figures; what was written."""
+        """Write NAME.json, NAME.md and the figures, and return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for suffix, (figure, _) in self.result.figures.items():
@@ -99,9 +99,13 @@ class Written:
             "settings": settings(plan),
             "numbers": rounded(self.result.numbers),
             "compared": [
-                {"what": one.what, "paper": one.paper, "ours": rounded(one.ours)}
-                | ({"cause": one.cause} if one.cause else {})
-                for one in self.result.compared
+                {
+                    "what": comparison.what,
+                    "paper": comparison.paper,
+                    "ours": rounded(comparison.ours),
+                }
+                | ({"cause": comparison.cause} if comparison.cause else {})
+                for comparison in self.result.compared
             ],
             "not_run": list(self.result.not_run),
         }
@@ -115,36 +119,28 @@ class Written:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """A plan and its trainings as JSON can write it."""
-    from dataclasses import asdict
-
-    told: dict[str, Any] = asdict(plan)
-    for dataset in ("fashion-mnist", "cifar-10"):
-        told[dataset] = {
-            "scoring": asdict(plan.scoring(dataset)),
-            "pruning": asdict(plan.pruning(dataset)),
-        }
-    return told
+    """A plan and its trainings, as JSON can write them."""
+    return {**asdict(plan), **plan.trainings("fashion-mnist", "cifar-10")}
 
 
 def rounded(value: Any) -> Any:
-    """Numbers to six digits, so that files stay small; numpy's become Python's."""
+    """The value with floats rounded to six digits and NumPy types converted to Python's."""
     if isinstance(value, Mapping):
-        return {str(key): rounded(one) for key, one in value.items()}
+        return {str(key): rounded(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     if hasattr(value, "tolist"):
         return rounded(value.tolist())
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table of Markdown; numbers with three digits behind the point, whole ones with commas."""
+    """A Markdown table; floats have three decimals, integers commas."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(_shown(cell) for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_formatted(cell) for cell in line) + " |" for line in lines)
 
 
-def _shown(cell: Any) -> str:
+def _formatted(cell: Any) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -156,10 +152,20 @@ def _shown(cell: Any) -> str:
 
 def _comparison(compared: Sequence[Compared]) -> str:
     rows = [
-        [one.what, one.paper, float(one.ours), f"{one.ours - one.paper:+.3f}"] for one in compared
+        [
+            comparison.what,
+            comparison.paper,
+            float(comparison.ours),
+            f"{comparison.ours - comparison.paper:+.3f}",
+        ]
+        for comparison in compared
     ]
-    causes = list(dict.fromkeys(one.cause for one in compared if one.cause and one.apart))
-    told = "\n".join(f"- {cause}" for cause in causes)
+    causes = list(
+        dict.fromkeys(
+            comparison.cause for comparison in compared if comparison.cause and comparison.apart
+        )
+    )
+    listing = "\n".join(f"- {cause}" for cause in causes)
     return table(["", "paper", "ours", "difference"], rows) + (
-        f"\n\nDifferences beyond {APART}:\n\n{told}" if told else ""
+        f"\n\nDifferences beyond {MAX_UNEXPLAINED_DIFFERENCE}:\n\n{listing}" if listing else ""
     )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.api import score
-from cgscore.kernel import Array, gram
-from cgscore.solvers.iterative.audit import rank_correlation
-from cgscore_paper.cells import Cell, Found, Work
+from cgscore import gram, score
+from cgscore.kernel import Array
+from cgscore_paper.cells import CellResult, Work
+from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load
 from cgscore_paper.figures import heat_colour, panels
+from cgscore_paper.jobs import job
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
 
@@ -46,12 +47,27 @@ def _images(
     """Rows of pixels, at half the width and height, and targets 1 and -1 of some of two classes."""
     images = load(work.data, DATASET, split)
     rng = np.random.default_rng([seed, 4])
-    places = [np.flatnonzero(images.codes == c) for c in classes]
-    chosen = [rng.choice(one, min(count, len(one)), replace=False) for one in places]
-    some = images[np.concatenate(chosen)].halved()
-    return some.rows(standardised=False), np.where(some.codes == classes[0], 1.0, -1.0)
+    by_class = [np.flatnonzero(images.codes == c) for c in classes]
+    chosen = [rng.choice(members, min(count, len(members)), replace=False) for members in by_class]
+    images_chosen = images[np.concatenate(chosen)].halved()
+    return images_chosen.rows(standardised=False), np.where(
+        images_chosen.codes == classes[0], 1.0, -1.0
+    )
 
 
+@job(
+    "theorem_1.check",
+    version=1,
+    sample={
+        "first": 0,
+        "second": 1,
+        "random": False,
+        "per_class": 10,
+        "width": 200,
+        "steps": 20,
+        "seed": 0,
+    },
+)
 def check(
     work: Work,
     first: int,
@@ -70,12 +86,26 @@ def check(
     if random:
         rng = np.random.default_rng([seed, 5])
         y, y_test = rng.permutation(y), rng.permutation(y_test)
-    found = check_theorem(
+    outcome = check_theorem(
         X, y, X_test=X_test, y_test=y_test, width=width, steps=steps, kappa=KAPPA, seed=seed
     )
-    return {**vars(found), "examples": len(y), "tested": len(y_test)}
+    return {**vars(outcome), "examples": len(y), "tested": len(y_test)}
 
 
+@job(
+    "theorem_1.velocities",
+    version=1,
+    sample={
+        "first": 2,
+        "second": 4,
+        "per_class": 15,
+        "width": 100,
+        "steps": 10,
+        "moments": 2,
+        "starts": 2,
+        "seed": 0,
+    },
+)
 def velocities(
     work: Work,
     first: int,
@@ -113,10 +143,10 @@ def velocities(
             yield net.hidden.weight.detach().numpy().copy()
         losses.append(loss)
 
-    found = [two_layer_velocity(weights(start), X, groups) for start in range(starts)]
+    by_start = [two_layer_velocity(weights(start), X, groups) for start in range(starts)]
     return {
-        "velocity": np.mean(found, axis=0),
-        "by_start": np.mean(found, axis=1),
+        "velocity": np.mean(by_start, axis=0),
+        "by_start": np.mean(by_start, axis=1),
         "cg": np.array([cg[group].mean() for group in groups]),
         "group": len(groups[0]),
         "loss": float(np.mean(losses)),
@@ -126,23 +156,23 @@ def velocities(
 
 def make(work: Work, plan: Plan) -> Result:
     """Loss and movement against the theorem, and velocities."""
-    told = {"per_class": PER_CLASS, "steps": STEPS, "seed": plan.seed}
-    cells = [
-        Cell("theorem_1.check", {**told, "first": a, "second": b, "random": how, "width": width})
+    sizes: dict[str, Any] = {"per_class": PER_CLASS, "steps": STEPS, "seed": plan.seed}
+    check_cells = [
+        check.cell(first=first, second=second, random=random, width=width, **sizes)
         for width in (WIDTH, NARROW)
-        for a, b, how, _ in PROBLEMS
+        for first, second, random, _ in PROBLEMS
     ]
-    turning = Cell(
-        "theorem_1.velocities",
-        {**told, "first": 2, "second": 4, "width": NARROW, "moments": MOMENTS, "starts": STARTS},
+    velocity_cell = velocities.cell(
+        first=2, second=4, width=NARROW, moments=MOMENTS, starts=STARTS, **sizes
     )
-    *checks, moved = work.all([*cells, turning], "networks of two layers")
+    *checks, moved = work.all([*check_cells, velocity_cell], "networks of two layers")
     at = np.unique(np.geomspace(1, STEPS, _POINTS).round().astype(int))
     names = [name for *_, name in PROBLEMS]
     wide, narrow = checks[: len(names)], checks[len(names) :]
     problems = {
-        name: _problem(one, at) | {f"narrow_{what}": value for what, value in _errors(less).items()}
-        for name, one, less in zip(names, wide, narrow, strict=True)
+        name: _problem(numbers_of, at)
+        | {f"narrow_{what}": value for what, value in _errors(narrow_check).items()}
+        for name, numbers_of, narrow_check in zip(names, wide, narrow, strict=True)
     }
     level = moved["velocity"].mean(axis=0)
     every = STEPS // MOMENTS
@@ -160,16 +190,18 @@ def make(work: Work, plan: Plan) -> Result:
             "mean": level.tolist(),
             "deviation_over_groups": float(level.std()),
             "deviation_over_starts": moved["by_start"].std(axis=0).tolist(),
-            "spearman_with_group": rank_correlation(level, np.arange(GROUPS, dtype=float)),
+            "spearman_with_group": spearman(level, np.arange(GROUPS, dtype=float)),
             "loss": moved["loss"],
         },
     }
     n = checks[0]["examples"]
     figure, axes = panels(1, 3, width=3.6, height=3.2)
-    for (name, one), colour in zip(problems.items(), _COLOURS, strict=True):
-        _pair(axes[0, 0], at, one["loss"], one["predicted_loss"], colour, name)
-        _pair(axes[0, 1], at, one["movement"], one["predicted_movement"], colour, name)
-        axes[0, 1].axhline(one["movement_bound"], color=colour, lw=0.9, ls=":")
+    for (name, numbers_of), colour in zip(problems.items(), _COLOURS, strict=True):
+        _pair(axes[0, 0], at, numbers_of["loss"], numbers_of["predicted_loss"], colour, name)
+        _pair(
+            axes[0, 1], at, numbers_of["movement"], numbers_of["predicted_movement"], colour, name
+        )
+        axes[0, 1].axhline(numbers_of["movement_bound"], color=colour, lw=0.9, ls=":")
     axes[0, 0].set(xlabel="step", ylabel="distance of outputs from labels", xscale="log")
     axes[0, 1].set(xlabel="step", ylabel="movement of weights", xscale="log", yscale="log")
     for group, values in enumerate(numbers["velocity"]["groups"]):
@@ -196,34 +228,34 @@ def make(work: Work, plan: Plan) -> Result:
     return Result(numbers, _text(numbers, n), {"": (figure, caption)})
 
 
-def _problem(found: Found, at: NDArray[np.intp]) -> dict[str, Any]:
+def _problem(result: CellResult, at: NDArray[np.intp]) -> dict[str, Any]:
     """Thinned curves of one problem, and how far apart they are at any step."""
-    movement, bound = found["movement"], found["movement_bound"]
+    movement, bound = result["movement"], result["movement_bound"]
     return {
-        "loss": found["loss"][at].tolist(),
-        "predicted_loss": found["predicted"][at].tolist(),
+        "loss": result["loss"][at].tolist(),
+        "predicted_loss": result["predicted"][at].tolist(),
         "movement": movement[at].tolist(),
-        "predicted_movement": found["predicted_movement"][at].tolist(),
+        "predicted_movement": result["predicted_movement"][at].tolist(),
         "movement_bound": bound,
         "complexity": bound**2,
-        **_errors(found),
+        **_errors(result),
         "movement_share": float(movement[-1] / bound),
-        "test_loss": found["test_loss"],
-        "test_bound": found["test_bound"],
-        "test_examples": found["tested"],
-        "rate": found["rate"],
+        "test_loss": result["test_loss"],
+        "test_bound": result["test_bound"],
+        "test_examples": result["tested"],
+        "rate": result["rate"],
     }
 
 
-def _errors(found: Found) -> dict[str, float]:
+def _errors(result: CellResult) -> dict[str, float]:
     """Largest of all steps: of the loss as a share of its start, of the movement of its bound."""
     loss, movement = (
-        float(np.abs(found[name] - found[predicted]).max())
+        float(np.abs(result[name] - result[predicted]).max())
         for name, predicted in (("loss", "predicted"), ("movement", "predicted_movement"))
     )
     return {
-        "loss_error": loss / float(found["predicted"][0]),
-        "movement_error": movement / float(found["movement_bound"]),
+        "loss_error": loss / float(result["predicted"][0]),
+        "movement_error": movement / float(result["movement_bound"]),
     }
 
 
@@ -242,7 +274,7 @@ def _pair(
 def _text(numbers: dict[str, Any], n: int) -> str:
     problems = list(numbers["problems"].values())
     wide, narrow = f"{numbers['width']:,}", f"{numbers['velocity']['width']:,}"
-    told = {
+    labels = {
         "complexity": "complexity",
         "distance from the labels at the end": "loss",
         "predicted distance": "predicted_loss",
@@ -257,18 +289,24 @@ def _text(numbers: dict[str, Any], n: int) -> str:
         "bound of the test loss": "test_bound",
     }
     rows = [
-        [what, *(one[name][-1] if isinstance(one[name], list) else one[name] for one in problems)]
-        for what, name in told.items()
+        [
+            label,
+            *(
+                problem[name][-1] if isinstance(problem[name], list) else problem[name]
+                for problem in problems
+            ),
+        ]
+        for label, name in labels.items()
     ]
     moved = numbers["velocity"]
     groups = table(
         ["group by CG-score", *(str(group + 1) for group in range(GROUPS))],
         [
             ["mean CG-score", *moved["cg"]],
-            ["mean velocity, in 1e-4", *(1e4 * one for one in moved["mean"])],
+            ["mean velocity, in 1e-4", *(1e4 * problem for problem in moved["mean"])],
             [
                 "its deviation over starts, in 1e-4",
-                *(1e4 * one for one in moved["deviation_over_starts"]),
+                *(1e4 * problem for problem in moved["deviation_over_starts"]),
             ],
         ],
     )

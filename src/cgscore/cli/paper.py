@@ -97,7 +97,7 @@ def paper(
     with quiet_warnings():
         if name is None:
             page = page or (output or Path("docs")) / "reproduction.md"
-            items = do_all(work, plan, folder, page, told=print_item)
+            items = do_all(work, plan, folder, page, on_item=print_item)
         else:
             items = [do(name, work, plan, folder)]
             print_item(items[0])

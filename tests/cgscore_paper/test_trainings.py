@@ -8,17 +8,17 @@ import pytest
 from cgscore_paper.cells import Work
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-from cgscore_paper.trained import (
+from cgscore_paper.trainings import (
     BY_TRAINING,
-    WITHOUT,
+    WITHOUT_TRAINING,
     accuracy_cells,
-    along_cell,
+    epochs_cell,
     examples_cell,
     values,
 )
 
 
-@pytest.mark.parametrize("by", [*WITHOUT, *BY_TRAINING, "c_score"])
+@pytest.mark.parametrize("by", [*WITHOUT_TRAINING, *BY_TRAINING, "c_score"])
 def test_every_score_has_a_value_for_every_example(work: Work, plan: Plan, by: str) -> None:
     found = values(work, plan, "cifar-10", by)
     assert found.shape == (200,)
@@ -41,7 +41,7 @@ def test_training_on_parts(work: Work, plan: Plan, by: str) -> None:
 
 
 def test_one_training_along_its_epochs(work: Work, plan: Plan) -> None:
-    found = work(along_cell(plan, "cifar-10"))
+    found = work(epochs_cell(plan, "cifar-10"))
     assert found["loss"].shape == found["correct"].shape == (2, 200)
     assert found["velocity"].shape == (2, 10)
     assert (found["velocity"] > 0).all()

@@ -15,7 +15,7 @@ from cgscore_paper.cells import Work
 from cgscore_paper.items import do
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written, rounded
-from cgscore_paper.scored import RATIOS, column, shared_runs
+from cgscore_paper.scores import RATIOS, column, shared_runs
 
 
 def done(name: str, work: Work, plan: Plan, folder: Path) -> Written:
@@ -80,7 +80,7 @@ def test_terms(work: Work, plan: Plan, tmp_path: Path) -> None:
     spearman = found.numbers["spearman"]["cifar-10"]
     assert [one.ours for one in found.compared] == [v for term in spearman.values() for v in term]
     assert all(-1 < value < 1 for term in spearman.values() for value in term)
-    runs = [work.found(cell) for cell in shared_runs(plan, "cifar-10")]
+    runs = [work.load(cell) for cell in shared_runs(plan, "cifar-10")]
     for place, ratio in enumerate(RATIOS):
         terms = {
             name: np.mean([run[column(name, 0.0, ratio)] for run in runs], axis=0)
@@ -121,7 +121,7 @@ def test_estimator_comes_close(
 def test_whole_draws_are_exact(work: Work, plan: Plan) -> None:
     """With all others drawn the estimator is the exact score."""
     work(appendix_a.exact_cell(True, plan.seed))
-    found = appendix_a.own_draws(work, ratio=9, runs=1, seed=plan.seed)
+    found = appendix_a.separate_draws(work, ratio=9, runs=1, seed=plan.seed)
     assert found["spearman"] == pytest.approx([1])
     assert found["pearson"] == pytest.approx([1])
 

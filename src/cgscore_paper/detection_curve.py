@@ -1,4 +1,4 @@
-"""How well a score finds wrong labels, examples being examined from the highest score down."""
+"""How well a score finds wrong labels when the highest scores are examined first."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from scipy.stats import rankdata
 
 from cgscore.kernel import Array
 
-#: Shares of the examples that are examined: every per cent.
-EXAMINED = np.linspace(0, 1, 101)
+#: Shares of the examples at which curves are evaluated: every per cent.
+EXAMINED_SHARES = np.linspace(0, 1, 101)
 
 
-def found(score: Array, wrong: NDArray[np.bool_], examined: Array = EXAMINED) -> Array:
-    """The share of wrong labels among the shares `examined`, highest scores first.
+def found_shares(
+    score: Array, wrong: NDArray[np.bool_], examined: Array = EXAMINED_SHARES
+) -> Array:
+    """The share of all wrong labels that is found after each share of examples is examined.
 
-    Of examples with the same score (forgetting events are few numbers) a part is examined at
-    random: the mean over their orders, which is a straight line.
+    The highest scores are examined first. Examples with the same score, which are many for
+    forgetting, count as in the mean over their orders: the curve is straight between them.
     """
     _, group = np.unique(-score, return_inverse=True)
     seen = np.cumsum(np.bincount(group)) / len(score)
@@ -26,7 +28,7 @@ def found(score: Array, wrong: NDArray[np.bool_], examined: Array = EXAMINED) ->
 
 def found_at_count(score: Array, wrong: NDArray[np.bool_]) -> float:
     """The share of the wrong labels found when as many are examined as are wrong."""
-    return float(found(score, wrong, np.array([wrong.mean()]))[0])
+    return float(found_shares(score, wrong, np.array([wrong.mean()]))[0])
 
 
 def auroc(score: Array, wrong: NDArray[np.bool_]) -> float:

@@ -12,14 +12,22 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from cgscore_paper import appendix_c, densities, detection, figure_3, found_curve, items, table_1
+from cgscore_paper import (
+    appendix_c,
+    densities,
+    detection,
+    detection_curve,
+    figure_3,
+    items,
+    table_1,
+)
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import c_scores, load
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-from cgscore_paper.results import APART, Result
-from cgscore_paper.scored import estimated, shared_runs, subset_cell
-from cgscore_paper.trained import values
+from cgscore_paper.results import MAX_UNEXPLAINED_DIFFERENCE, Result
+from cgscore_paper.scores import estimated, shared_runs, subset_cell
+from cgscore_paper.trainings import values
 
 SIZE = 60_000  # bytes of a JSON file
 
@@ -34,7 +42,11 @@ def done(name: str, work: Work, plan: Plan, folder: Path) -> tuple[Result, dict[
         assert (folder / f"{name}{suffix}.png").stat().st_size > 10_000
         assert 1_000 < (folder / f"{name}{suffix}.svg").stat().st_size < 500_000
     page = (folder / f"{name}.md").read_text()
-    assert all(one.cause in page for one in result.compared if abs(one.ours - one.paper) > APART)
+    assert all(
+        one.cause in page
+        for one in result.compared
+        if abs(one.ours - one.paper) > MAX_UNEXPLAINED_DIFFERENCE
+    )
     assert all(one in page for one in result.not_run)
     read: dict[str, Any] = json.loads(text)
     return result, read["numbers"]
@@ -45,7 +57,9 @@ class TestFound:
     wrong = np.array([True, False, True, False, False])
 
     def test_highest_first(self) -> None:
-        curve = found_curve.found(self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1]))
+        curve = detection_curve.found_shares(
+            self.score, self.wrong, np.array([0, 0.2, 0.4, 0.6, 1])
+        )
         np.testing.assert_allclose(curve, [0, 0.5, 0.5, 1, 1])
 
     def test_ties_are_the_mean_over_orders(self) -> None:
@@ -53,22 +67,23 @@ class TestFound:
         score, wrong = rng.integers(0, 3, 40).astype(float), rng.random(40) < 0.3
         examined = np.arange(41) / 40
         orders = [
-            found_curve.found(score + rng.uniform(0, 0.5, 40), wrong, examined) for _ in range(4000)
+            detection_curve.found_shares(score + rng.uniform(0, 0.5, 40), wrong, examined)
+            for _ in range(4000)
         ]
-        curve = found_curve.found(score, wrong, examined)
+        curve = detection_curve.found_shares(score, wrong, examined)
         np.testing.assert_allclose(curve, np.mean(orders, axis=0), atol=0.01)
 
     def test_oracle_and_random(self) -> None:
         wrong = np.arange(100) < 20
-        oracle = found_curve.found(wrong.astype(float), wrong)
-        np.testing.assert_allclose(oracle, np.minimum(1, found_curve.EXAMINED / 0.2))
-        chance = found_curve.found(np.zeros(100), wrong)
-        np.testing.assert_allclose(chance, found_curve.EXAMINED)
+        oracle = detection_curve.found_shares(wrong.astype(float), wrong)
+        np.testing.assert_allclose(oracle, np.minimum(1, detection_curve.EXAMINED_SHARES / 0.2))
+        chance = detection_curve.found_shares(np.zeros(100), wrong)
+        np.testing.assert_allclose(chance, detection_curve.EXAMINED_SHARES)
 
     def test_area_under_the_roc_curve(self) -> None:
         rng = np.random.default_rng(1)
         score, wrong = rng.integers(0, 9, 200).astype(float), rng.random(200) < 0.4
-        assert found_curve.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
+        assert detection_curve.auroc(score, wrong) == pytest.approx(roc_auc_score(wrong, score))
 
 
 def test_densities_count_what_is_clipped() -> None:
@@ -124,10 +139,10 @@ def test_table_1_without_c_scores(work: Work, plan: Plan, data: Path, tmp_path: 
 
 def test_figure_3(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, numbers = done("figure-3", work, plan, tmp_path)
-    assert plan.told in result.figures[""][1]
+    assert plan.description in result.figures[""][1]
     for part, size, scores in (
-        ("whole", 300, detection.WHOLE),
-        ("trained_on", 200, detection.TRAINED),
+        ("whole", 300, detection.DATASET_SCORES),
+        ("trained_on", 200, detection.SUBSET_SCORES),
     ):
         assert list(numbers[part]) == ["fashion-mnist", "cifar-10"]
         for found in numbers[part].values():
@@ -155,7 +170,7 @@ def test_appendix_g(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert list(numbers["densities"]) == ["fashion-mnist", "cifar-10"]
     assert list(numbers["detection"]) == ["50%", "80%"]
     for told in numbers["detection"].values():
-        assert tuple(told["cifar-10"]["trained_on"]["scores"]) == detection.TRAINED
+        assert tuple(told["cifar-10"]["trained_on"]["scores"]) == detection.SUBSET_SCORES
     # 24 of 30 of a class are wrong, from nine others
     assert numbers["counts"] == {
         "class": 30,

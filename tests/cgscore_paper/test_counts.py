@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore_paper import appendix_b, appendix_d, beyond, found_curve, items
+from cgscore_paper import appendix_b, appendix_d, beyond, detection_curve, items
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import load
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written, rounded
-from cgscore_paper.scored import estimated, shared_runs, subset
-from cgscore_paper.trained import WITHOUT
+from cgscore_paper.scores import estimated, shared_runs, subset
+from cgscore_paper.trainings import WITHOUT_TRAINING
 
 
 @pytest.fixture
@@ -41,15 +41,21 @@ def check_files(done: Written, folder: Path) -> dict[str, Any]:
 def test_curves_of_a_perfect_a_useless_and_a_reversed_score() -> None:
     wrong = np.arange(200) < 40
     perfect = wrong + np.linspace(0.1, 0, 200)
-    curve = found_curve.found(perfect, wrong)
+    curve = detection_curve.found_shares(perfect, wrong)
     assert curve.shape == (101,)
     np.testing.assert_allclose(curve, np.minimum(np.arange(101) / 20, 1), atol=1e-12)
-    assert found_curve.found_at_count(perfect, wrong) == found_curve.auroc(perfect, wrong) == 1
-    assert found_curve.average_precision(perfect, wrong) == pytest.approx(1)
-    assert found_curve.found(-perfect, wrong)[80] == 0
-    assert found_curve.found_at_count(-perfect, wrong) == found_curve.auroc(-perfect, wrong) == 0
-    assert found_curve.auroc(np.zeros(200), wrong) == 0.5
-    assert found_curve.average_precision(np.zeros(200), wrong) == pytest.approx(0.2)
+    assert (
+        detection_curve.found_at_count(perfect, wrong) == detection_curve.auroc(perfect, wrong) == 1
+    )
+    assert detection_curve.average_precision(perfect, wrong) == pytest.approx(1)
+    assert detection_curve.found_shares(-perfect, wrong)[80] == 0
+    assert (
+        detection_curve.found_at_count(-perfect, wrong)
+        == detection_curve.auroc(-perfect, wrong)
+        == 0
+    )
+    assert detection_curve.auroc(np.zeros(200), wrong) == 0.5
+    assert detection_curve.average_precision(np.zeros(200), wrong) == pytest.approx(0.2)
 
 
 def test_counts_add_up_and_tell_signs_apart() -> None:
@@ -133,9 +139,9 @@ def test_training_for_el2n_stops_early(
     early = replace(plan, score_training=replace(plan.score_training, epochs=3))  # type: ignore[type-var]
     assert early.scoring("cifar-10").early == 2
     _, images = subset(early, work, "cifar-10")
-    ways = appendix_d._ways(work, early, "cifar-10", images)
-    ways["el2n"]()
-    ways["forgetting"]()
+    timers = appendix_d._timers(work, early, "cifar-10", images)
+    timers["el2n"]()
+    timers["forgetting"]()
     assert stopped == [2, 3]
 
 
@@ -161,7 +167,7 @@ def test_beyond(
     numbers = check_files(written, tmp_path)["numbers"]
     for name in beyond.DATASETS:
         for rate, found in numbers["detection"][name].items():
-            assert set(found["scores"]) == set(WITHOUT)
+            assert set(found["scores"]) == set(WITHOUT_TRAINING)
             for one in found["scores"].values():
                 assert len(one["curve"]) == 21
                 assert one["curve"][0] == 0
@@ -184,5 +190,5 @@ def test_beyond(
             assert all(len(pruned[panel][by]["0.6"]) == 1 for by in (*scores, "random"))
         assert pruned["low"]["full"] == pruned["high"]["full"]
     assert all("Beyond the paper" in caption for _, caption in written.result.figures.values())
-    assert plan.told in written.result.figures["-2"][1]
+    assert plan.description in written.result.figures["-2"][1]
     assert written.result.compared == ()

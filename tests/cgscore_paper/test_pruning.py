@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore_paper import trained
+from cgscore_paper import trainings
 from cgscore_paper.cells import Work
 from cgscore_paper.items import do
 from cgscore_paper.plans import Plan
 from cgscore_paper.pruning_curves import Curves, Experiment, run
 from cgscore_paper.results import Result, rounded
-from cgscore_paper.trained import accuracy_cells, along_cell, values
+from cgscore_paper.trainings import accuracy_cells, epochs_cell, values
 
 LOSS = {"cg": 0.1, "el2n": 0.2, "forgetting": 0.3, "c_score": 0.4, "tracin": 0.5}
 
 
 def pretended(work: Work, **options: Any) -> dict[str, Any]:
-    """What `trained.accuracy` could give: a number that says which training it is."""
+    """What `trainings.accuracy` could give: a number that says which training it is."""
     lost = LOSS.get(options["by"], 0.6) * (1 - options["fraction"])
     if options["order"] == "high-first":
         lost *= 1.5
@@ -38,7 +38,7 @@ def own_cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quick(work: Work, own_cells: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
     """Trainings on parts are pretended; those for scores are not."""
-    monkeypatch.setattr(trained, "accuracy", pretended)
+    monkeypatch.setattr(trainings.accuracy, "function", pretended)
     return replace(work, folder=own_cells)
 
 
@@ -46,7 +46,7 @@ def made(name: str, work: Work, plan: Plan, folder: Path) -> Result:
     """An item, written to a folder, with what holds for all of them checked."""
     done = do(name, work, plan, folder)
     for suffix, (_, caption) in done.result.figures.items():
-        assert plan.told in caption
+        assert plan.description in caption
         for kind in ("png", "svg"):
             assert 2_000 < (folder / f"{name}{suffix}.{kind}").stat().st_size < 300_000
     text = (folder / f"{name}.json").read_text()
@@ -87,7 +87,7 @@ def test_trainings_are_real(work: Work, plan: Plan) -> None:
     (cell,) = accuracy_cells(
         plan, "fashion-mnist", "cg", order="high-first", fraction=0.5, repeats=1
     )
-    assert found.found["high-first"]["cg"] == [found.full, [work.found(cell)["accuracy"]]]
+    assert found.found["high-first"]["cg"] == [found.full, [work.load(cell)["accuracy"]]]
     assert found.found["low-first"]["cg"] != found.found["high-first"]["cg"]
     assert found.numbers()["full"]["deviation"] == [0]
 
@@ -103,12 +103,14 @@ def curves() -> Curves:
 def test_a_share_lasts_up_to_the_first_loss() -> None:
     found = curves()
     assert found.removed == [0, 0.2, 0.4, 0.6]
-    assert found.lasting("low-first", "cg") == 0.2  # the third share recovers and does not count
-    assert found.lasting("low-first", "random") == 0
+    assert (
+        found.harmless_share("low-first", "cg") == 0.2
+    )  # the third share recovers and does not count
+    assert found.harmless_share("low-first", "random") == 0
 
 
 def test_sentences_follow_the_numbers() -> None:
-    text = curves().told("Some")
+    text = curves().text("Some")
     assert "is highest for CG-score (0.842), followed by random (0.683)." in text
     assert "is lowest for random (0.683), followed by CG-score (0.842)." in text
     assert "| random | any | 0.750 ± 0.050 | 0.700 ± 0.000 | 0.600 ± 0.000 | 0 % |" in text
@@ -166,7 +168,7 @@ def test_other_networks(quick: Work, plan: Plan, tmp_path: Path) -> None:
 
 def test_dynamics_by_score(quick: Work, plan: Plan, tmp_path: Path) -> None:
     found = made("figure-4", quick, plan, tmp_path)
-    along = quick(along_cell(plan, "cifar-10"))
+    along = quick(epochs_cell(plan, "cifar-10"))
     for name in ("loss", "accuracy", "velocity"):
         assert np.shape(found.numbers[name]) == (2, 10)
     assert np.mean(found.numbers["loss"], axis=1) == pytest.approx(along["loss"].mean(axis=1))

@@ -37,7 +37,7 @@ def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["figure-9"], "There is no 'figure-9'. Choose from: figure-1, table-1"),
+        (["figure-9"], "NAME must be one of figure-1, table-1"),
         ([], "Give one name or --all"),
         (["appendix-b", "--all"], "Give one name or --all"),
         (["appendix-b"], "Give --data FOLDER, or set CGSCORE_DATA"),
@@ -60,7 +60,17 @@ def test_mistakes_are_told_in_a_line(
 
 
 def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> None:
-    asked = ("appendix-b", "--data", str(fashion), "--cells", str(cells), "--jobs", "1")
+    asked = (
+        "appendix-b",
+        "--preset",
+        "sample",
+        "--data",
+        str(fashion),
+        "--cells",
+        str(cells),
+        "--jobs",
+        "1",
+    )
     done = paper(tmp_path, *asked, "-o", "out")
     assert done.returncode == 0, done.stderr
     assert "appendix-b" in done.stdout
@@ -68,7 +78,7 @@ def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> Non
     names = {f"appendix-b.{kind}" for kind in ("json", "md", "png", "svg")}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     document = json.loads((tmp_path / "out" / "appendix-b.json").read_text())
-    assert document["preset"] == "desk"
+    assert document["preset"] == "sample"
     assert document["settings"]["examples"] == 200
     assert list(document["numbers"]["windows"]) == ["fashion-mnist"]
     assert document["not_run"] == ["CIFAR-10: there is no CIFAR-10 in cifar10/ of the data"]
@@ -87,7 +97,7 @@ def test_the_page_of_all(plan: Plan, cells: Path, fashion: Path, tmp_path: Path)
     page = tmp_path / "docs" / "reproduction.md"
     heard: list[Written] = []
     work = Work(cells, fashion)
-    do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], told=heard.append)
+    do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], on_item=heard.append)
     text = page.read_text()
     assert [one.name for one in heard] == ["appendix-b"]
     assert f"- [{heard[0].title}](#appendix-b-wrong-labels-and-atypical-examples)" in text

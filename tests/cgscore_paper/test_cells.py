@@ -1,4 +1,4 @@
-"""Cells are done once, found again, and run side by side."""
+"""Cells are computed once, read again, and computed in parallel."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.errors import CGScoreWarning, OptionError, ResultError, SourceError
-from cgscore_paper import cells as machinery
-from cgscore_paper import plans, trained
-from cgscore_paper.cells import Cell, Work
+from cgscore.errors import CGScoreWarning, ResultError, SourceError
+from cgscore_paper import sources
+from cgscore_paper.cells import Work
 from cgscore_paper.datasets import fingerprint
+from cgscore_paper.jobs import Cell, Job, job
 from cgscore_paper.plans import Plan
-from cgscore_paper.scored import shared_runs, subset_cell
+from cgscore_paper.trainings import examples_cell
+
+NUMBERS: list[int] = []  # with which `count` was called
+
+
+@job("tests.count", version=1, sample={})
+def count(work: Work, number: int) -> dict[str, Any]:
+    if number < 0:
+        raise KeyboardInterrupt
+    NUMBERS.append(number)
+    return {"double": 2 * number, "row": np.arange(number), "mask": np.arange(3) > 1}
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A cell function of the tests, `trained.counted`, and what it was called with."""
-    found: list[int] = []
-
-    def counted(work: Work, number: int) -> dict[str, Any]:
-        if number < 0:
-            raise KeyboardInterrupt
-        found.append(number)
-        return {"double": 2 * number, "row": np.arange(number), "mask": np.arange(3) > 1}
-
-    monkeypatch.setattr(trained, "counted", counted, raising=False)
-    return found
+    """The numbers with which `count` is called in a test."""
+    monkeypatch.setattr(sources, "digest", lambda module: "of the tests")
+    NUMBERS.clear()
+    return NUMBERS
 
 
 def counted(*numbers: int, alone: bool = False) -> list[Cell]:
-    return [Cell("trained.counted", {"number": number}, alone) for number in numbers]
+    same = Job(count.function, count.name, count.version, alone, {}, None)
+    return [Cell(same, {"number": number}) for number in numbers]
 
 
 @pytest.fixture
@@ -140,14 +144,14 @@ def test_other_data_have_cells_of_their_own(here: Work, calls: list[int], tmp_pa
     fingerprint.cache_clear()
     Work(here.folder, other)(cell)
     assert calls == [3, 3]
-    cifar = Cell(cell.function, {"dataset": "cifar-10"})
+    cifar = Cell(cell.job, {"dataset": "cifar-10"})
     assert here.stem(cifar) == Work(here.folder, other).stem(cifar)  # whose files are the same
 
 
 def test_a_cell_without_a_result(here: Work) -> None:
     (cell,) = counted(3)
     with pytest.raises(ResultError, match=cell.name):
-        here.found(cell)
+        here.load(cell)
 
 
 def test_nothing_half_written_stays(here: Work, calls: list[int]) -> None:
@@ -158,16 +162,17 @@ def test_nothing_half_written_stays(here: Work, calls: list[int]) -> None:
         f"{here.stem(cell)}.npz",
     }
     told = json.loads((here.folder / f"{here.stem(cell)}.json").read_text())
-    assert told["function"] == "trained.counted"
+    assert told["job"] == "tests.count"
+    assert told["version"] == 1
     assert told["options"] == {"number": 3}
     assert told["value"] == {"double": 6}
+    assert told["sources"] == "of the tests"
 
 
 def test_side_by_side_in_processes(tmp_path: Path, data: Path, plan: Plan) -> None:
     work = Work(tmp_path, data, jobs=2)
     cells = [
-        trained.examples_cell(replace(plan, name="paper"), name)
-        for name in ("fashion-mnist", "cifar-10")
+        examples_cell(replace(plan, name="paper"), name) for name in ("fashion-mnist", "cifar-10")
     ]
     start = time.time()
     found = work.all([*cells, cells[0]])
@@ -180,54 +185,6 @@ def test_side_by_side_in_processes(tmp_path: Path, data: Path, plan: Plan) -> No
 
 def test_errors_in_processes_name_the_cell(tmp_path: Path) -> None:
     work = Work(tmp_path / "cells", tmp_path, jobs=2)
-    cells = [trained.examples_cell(Plan.named("paper"), name) for name in ("mnist", "cifar-10")]
+    cells = [examples_cell(Plan.named("paper"), name) for name in ("mnist", "cifar-10")]
     with pytest.raises(SourceError, match=r"trained\.examples \{.*'dataset': .*--data"):
         work.all(cells)
-
-
-def test_names_depend_on_what_is_asked_for(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = subset_cell(plan, "cifar-10", 0.2)
-    others = [
-        subset_cell(plan, "cifar-10", 0.5),
-        subset_cell(plan, "fashion-mnist", 0.2),
-        subset_cell(replace(plan, seed=1), "cifar-10", 0.2),
-        subset_cell(Plan.named("paper"), "cifar-10", 0.2),
-        Cell("trained.examples", cell.options),
-        *shared_runs(plan, "cifar-10"),
-    ]
-    names = [cell.name, *(one.name for one in others)]
-    assert len(set(names)) == len(names)
-    assert cell.name == Cell(cell.function, dict(reversed(list(cell.options.items())))).name
-    assert cell.name.startswith("scored-subset_scores-")
-    monkeypatch.setattr(machinery, "__version__", "0.0.0")
-    assert cell.name not in names
-
-
-@pytest.mark.parametrize(
-    ("changed", "same"),
-    [
-        ({"kept": (0.5,)}, True),
-        ({"repeats": 7}, True),
-        ({"offsets": (0,)}, True),
-        ({"runs": 5}, True),
-        ({"examples": 100}, False),
-        ({"subset_runs": 3}, False),
-        ({"halved": False}, False),
-        ({"group": 9}, False),
-        ({"score_training": plans.PLANS["desk"].score_training}, False),
-        ({"prune_training": plans.PLANS["desk"].prune_training}, False),
-    ],
-)
-def test_names_depend_on_sizes_of_the_plan(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], same: bool
-) -> None:
-    cells = [subset_cell(plan, "cifar-10"), *shared_runs(plan, "cifar-10")]
-    before = [cell.name for cell in cells]
-    monkeypatch.setitem(plans.PLANS, "desk", replace(plan, **changed))
-    assert (cells[0].name == before[0]) is same
-    assert [cell.name for cell in cells[1:]] == before[1:]  # whole datasets: no plan in them
-
-
-def test_plans_that_are_not_known() -> None:
-    with pytest.raises(OptionError, match="Choose from: desk, paper"):
-        Plan.named("table")

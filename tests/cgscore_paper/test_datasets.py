@@ -14,7 +14,7 @@ from PIL import Image
 
 from cgscore.errors import SourceError
 from cgscore_paper.datasets import SOURCES, Images, c_scores, load, missing
-from tests.paper.conftest import TEST, TRAIN
+from cgscore_paper.samples import TEST, TRAIN
 
 
 @pytest.mark.parametrize(

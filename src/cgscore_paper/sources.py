@@ -1,0 +1,125 @@
+"""Digests of the source code that a job depends on.
+
+The sources of a job are its module and every module of cgscore and cgscore_paper that it imports,
+directly or not, at the top or inside a function. They are found by reading ``import`` statements,
+without running them: imports for type checkers do not count, and modules that are only named in a
+string, as registries may do, are not seen. Comments, docstrings and blank lines do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import io
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGES = ("cgscore", "cgscore_paper")
+_ROOT = Path(__file__).resolve().parents[1]  # both packages are installed side by side
+
+
+@functools.lru_cache
+def digest(module: str) -> str:
+    """A short text that changes with the code of a module and of all that it imports."""
+    content = hashlib.sha256()
+    for name in dependencies(module):
+        content.update(f"{name}\n{code(_text(name))}\n".encode())
+    return content.hexdigest()[:16]
+
+
+def dependencies(module: str) -> list[str]:
+    """A module and the modules of `PACKAGES` that it imports, directly or not, in order."""
+    seen: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += imported(name)
+    return sorted(seen)
+
+
+@functools.lru_cache
+def imported(module: str) -> frozenset[str]:
+    """The modules of `PACKAGES` that one module imports, with the packages that hold them."""
+    names: set[str] = set()
+    for node in _running_code(_tree(module)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names.add(node.module)
+            names.update(_origin(node.module, alias.name) for alias in node.names)
+    packages = {
+        ".".join(name.split(".")[:i]) for name in names for i in range(1, name.count(".") + 1)
+    }
+    ours = {name for name in names | packages if name.split(".")[0] in PACKAGES}
+    return frozenset(name for name in ours if _file(name))
+
+
+def code(text: str) -> str:
+    """Source text without comments, docstrings, blank lines and space at the ends of lines."""
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if first is not None and ast.get_docstring(node, clean=False) is not None:
+                lines[first.lineno - 1 : first.end_lineno] = [""] * (
+                    (first.end_lineno or first.lineno) - first.lineno + 1
+                )
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _running_code(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes outside of ``if TYPE_CHECKING:``."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _origin(package: str, name: str) -> str:
+    """The module that ``from package import name`` leads to.
+
+    That is a module of the package, or the one from which its ``__init__`` takes the name; where
+    names are loaded on first use, the imports for type checkers say which.
+    """
+    if package.split(".")[0] not in PACKAGES or _file(package) is None:
+        return package
+    if _file(f"{package}.{name}"):
+        return f"{package}.{name}"
+    for node in ast.walk(_tree(package)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = {alias.asname or alias.name for alias in node.names}
+            if name in names:
+                return node.module
+    return package
+
+
+def _file(module: str) -> Path | None:
+    path = _ROOT.joinpath(*module.split("."))
+    for file in (path / "__init__.py", path.with_suffix(".py")):
+        if file.is_file():
+            return file
+    return None
+
+
+def _text(module: str) -> str:
+    file = _file(module)
+    if file is None:
+        raise ValueError(f"There is no module {module} in {_ROOT}.")
+    return file.read_text(encoding="utf-8")
+
+
+@functools.lru_cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))

@@ -1,0 +1,280 @@
+"""Jobs that train networks: scores that need training, and accuracy on pruned data."""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.errors import OptionError
+from cgscore.execution.accelerator import usable
+from cgscore.kernel import Array
+from cgscore.selection.orders import select
+from cgscore.training import SIGNS, Inputs, random_score, scores_by_training, train
+from cgscore.training.loop.evaluation import evaluate
+from cgscore_paper.cells import Work
+from cgscore_paper.datasets import c_scores, load
+from cgscore_paper.jobs import Cell, job
+from cgscore_paper.networks import network
+from cgscore_paper.noise import wrong_labels
+from cgscore_paper.plans import Plan
+from cgscore_paper.scores import subset_cell, subset_rows
+
+Index = NDArray[np.intp]
+
+BY_TRAINING = ("el2n", "forgetting", "tracin", "self_influence", "feature_cg")
+WITHOUT_TRAINING = (
+    "cg",
+    "partial",
+    "exact_cg",
+    "iterative_cg",
+    "ridge_cg",
+    "ridge_margin",
+    "posterior",
+)
+#: Share of wrong labels in the paper's main figures; appendix G has more.
+RATE = 0.2
+#: Scores that are low for hard examples.
+_LOW_FOR_HARD = ("ridge_margin", "posterior")
+
+
+@job("trained.examples", version=1, sample={"plan": "sample", "dataset": "cifar-10", "seed": 0})
+def examples(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
+    """The training subset and the test images as networks see them.
+
+    ``X`` and ``own`` are images and classes of the subset, ``rows`` its positions in the dataset;
+    ``X_test`` and ``own_test`` are those of the test images.
+    """
+    sizes = Plan.named(plan, seed)
+    whole, test = (load(work.data, dataset, split) for split in ("train", "test"))
+    rows = subset_rows(sizes, whole.codes)
+    train, test = (part.halved() if sizes.halved else part for part in (whole[rows], test))
+    arrays = {
+        "X": train.X,
+        "own": train.codes,
+        "rows": rows,
+        "X_test": test.X,
+        "own_test": test.codes,
+    }
+    published = c_scores(work.data, dataset, whole.codes)
+    return arrays if published is None else {**arrays, "c_score": published[rows]}
+
+
+def examples_cell(plan: Plan, dataset: str) -> Cell:
+    """The cell of `examples`."""
+    return examples.cell(plan=plan.name, dataset=dataset, seed=plan.seed)
+
+
+@job(
+    "trained.scores",
+    version=1,
+    sample={"plan": "sample", "dataset": "fashion-mnist", "rate": 0.2, "seed": 0, "run": 0},
+    tolerance=None,  # trainings amplify rounding
+)
+def scoring_run(
+    work: Work, plan: str, dataset: str, rate: float, seed: int, run: int
+) -> dict[str, Any]:
+    """The scores of `BY_TRAINING` from one training, high for hard examples."""
+    sizes = Plan.named(plan, seed)
+    data = work(examples_cell(sizes, dataset))
+    table = scores_by_training(
+        data["X"],
+        wrong_labels(data["own"], rate, seed),
+        preset=sizes.scoring(dataset),
+        names=BY_TRAINING,
+        X_test=data["X_test"],
+        y_test=data["own_test"],
+        runs=1,
+        seed=1000 * seed + run,
+        progress=False,
+        device=work.device,
+    )
+    return {name: table[name].to_numpy() for name in BY_TRAINING}
+
+
+def scoring_cells(plan: Plan, dataset: str, rate: float = 0.0) -> list[Cell]:
+    """The cells of `scoring_run`, one for each training that scores are means of."""
+    runs = plan.scoring(dataset).runs if rate <= RATE else plan.appendix_repeats
+    return [
+        scoring_run.cell(plan=plan.name, dataset=dataset, rate=rate, seed=plan.seed, run=run)
+        for run in range(runs)
+    ]
+
+
+def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> Array:
+    """A score of the training subset, high for hard examples."""
+    if by in WITHOUT_TRAINING:
+        column = work(subset_cell(plan, dataset, rate))[by]
+        return -column if by in _LOW_FOR_HARD else np.asarray(column)
+    if by in BY_TRAINING:
+        runs = work.all(scoring_cells(plan, dataset, rate), "trainings for scores")
+        return np.asarray(np.mean([run[by] for run in runs], axis=0))
+    if by == "c_score":
+        return SIGNS[by] * np.asarray(work(examples_cell(plan, dataset))["c_score"])
+    scores = ", ".join((*WITHOUT_TRAINING, *BY_TRAINING, "c_score"))
+    raise OptionError(f"by must be one of {scores}; got {by!r}.")
+
+
+@job(
+    "trained.accuracy",
+    version=1,
+    sample={
+        "plan": "sample",
+        "dataset": "fashion-mnist",
+        "rate": 0.2,
+        "by": "cg",
+        "order": "low-first",
+        "fraction": 0.5,
+        "offset": 0.0,
+        "net": "resnet",
+        "seed": 0,
+        "repeat": 0,
+    },
+    tolerance=None,  # trainings amplify rounding
+)
+def accuracy(
+    work: Work,
+    plan: str,
+    dataset: str,
+    rate: float,
+    by: str,
+    order: str,
+    fraction: float,
+    offset: float,
+    net: str,
+    seed: int,
+    repeat: int,
+) -> dict[str, Any]:
+    """Test accuracy after training on pruned data, the same share of every class.
+
+    ``by`` is a score, ``random``, ``full`` or ``craig``. The number of steps does not depend on
+    how much is pruned.
+    """
+    sizes, training_seed = Plan.named(plan, seed), 1000 * seed + repeat
+    data = work(examples_cell(sizes, dataset))
+    given = wrong_labels(data["own"], rate, seed)
+    model, preset = network(work, sizes, dataset, net, training_seed)
+    pruning: dict[str, Any] = {}
+    if by == "craig":
+        pruning["select"] = preset.craig(fraction)
+    elif by != "full":
+        score = (
+            random_score(len(given), training_seed)
+            if by == "random"
+            else values(work, sizes, dataset, by, rate)
+        )
+        count = max(1, round(fraction * len(given)))
+        pruning["rows"] = select(score, given, count, order=order, offset=offset)
+    trained = train(
+        model,
+        data["X"],
+        given,
+        settings=preset.settings,
+        seed=training_seed,
+        records=False,
+        progress=False,
+        device=work.device,
+        **pruning,
+    )
+    test = Inputs(data["X_test"], scale=trained.scale)
+    evaluation = evaluate(trained.model, test, data["own_test"], usable(work.device))
+    return {"accuracy": float(evaluation.correct.mean())}
+
+
+def accuracy_cells(
+    plan: Plan,
+    dataset: str,
+    by: str,
+    *,
+    rate: float = 0.0,
+    order: str = "low-first",
+    fraction: float = 1.0,
+    offset: float = 0.0,
+    net: str = "resnet",
+    repeats: int | None = None,
+) -> list[Cell]:
+    """The cells of `accuracy` for one point of a figure, one for each training."""
+    return [
+        accuracy.cell(
+            plan=plan.name,
+            dataset=dataset,
+            rate=rate,
+            by=by,
+            order=order,
+            fraction=fraction,
+            offset=offset,
+            net=net,
+            seed=plan.seed,
+            repeat=repeat,
+        )
+        for repeat in range(plan.repeats if repeats is None else repeats)
+    ]
+
+
+@job(
+    "trained.epochs",
+    version=1,
+    sample={"plan": "sample", "dataset": "fashion-mnist", "seed": 0},
+    tolerance=None,  # trainings amplify rounding
+)
+def training_epochs(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]:
+    """One training, epoch by epoch: losses, correctness, feature-space scores, kernel velocity.
+
+    The velocity is that of groups by the CG-score of `scores.subset_scores`.
+    """
+    from cgscore.training import feature_space_scores, kernel_velocity, velocity_groups
+    from cgscore.training.scores.feature_space import EPOCHS
+
+    sizes = Plan.named(plan, seed)
+    data = work(examples_cell(sizes, dataset))
+    preset = sizes.scoring(dataset)
+    model, _ = network(work, sizes, dataset, "resnet", seed)
+    last = preset.settings.epochs
+    with TemporaryDirectory() as folder:
+        trained = train(
+            model,
+            data["X"],
+            data["own"],
+            settings=preset.settings,
+            seed=seed,
+            checkpoint=folder,
+            keep=range(last + 1),
+            records="given",
+            progress=False,
+            device=work.device,
+        )
+        inputs = Inputs(data["X"], scale=trained.scale)
+        epochs = sorted({epoch for epoch in EPOCHS if epoch < last} | {last})
+        features = {
+            epoch: feature_space_scores(
+                inputs,
+                data["own"],
+                {epoch: trained.at(epoch)},
+                device=work.device,
+                progress=False,
+            )[epoch]
+            .table["cg"]
+            .to_numpy()
+            for epoch in epochs
+        }
+        velocities = kernel_velocity(
+            (trained.at(epoch) for epoch in range(last + 1)),
+            inputs,
+            velocity_groups(values(work, sizes, dataset, "cg"), size=sizes.group),
+            device=work.device,
+        )
+    assert trained.records is not None  # noqa: S101 (records="given")
+    return {
+        "loss": np.asarray(trained.records.loss),
+        "correct": np.asarray(trained.records.correct),
+        "epochs": epochs,
+        **{f"features-{epoch}": cg for epoch, cg in features.items()},
+        "velocity": velocities,
+    }
+
+
+def epochs_cell(plan: Plan, dataset: str) -> Cell:
+    """The cell of `training_epochs`."""
+    return training_epochs.cell(plan=plan.name, dataset=dataset, seed=plan.seed)
