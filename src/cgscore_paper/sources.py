@@ -2,8 +2,8 @@
 
 The sources of a job are its module and every module of cgscore and cgscore_paper that it imports,
 directly or not, at the top or inside a function. They are found by reading ``import`` statements,
-without running them: imports for type checkers do not count, and modules that are only named in a
-string, as registries may do, are not seen. Comments, docstrings and blank lines do not count.
+without running them: imports for type checkers do not count, and where a registry loads modules of
+a package by name, all of them do. Comments, docstrings and blank lines do not count.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def imported(module: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names.add(node.module)
             names.update(_origin(node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
+            names.update(_loaded_by_name(node))
     packages = {
         ".".join(name.split(".")[:i]) for name in names for i in range(1, name.count(".") + 1)
     }
@@ -85,6 +87,21 @@ def _running_code(tree: ast.Module) -> Iterator[ast.AST]:
             waiting += node.orelse
         else:
             waiting += ast.iter_child_nodes(node)
+
+
+def _loaded_by_name(call: ast.Call) -> set[str]:
+    """Every module that ``import_module(f"cgscore.methods.{name}")`` can load.
+
+    Names of ``cgscore`` itself are left to `_origin`, which knows which of them is meant.
+    """
+    template = call.args[0] if call.args else None
+    if not isinstance(template, ast.JoinedStr) or not isinstance(template.values[0], ast.Constant):
+        return set()
+    package = str(template.values[0].value).removesuffix(".")
+    file = _file(package) if "." in package else None
+    if file is None:
+        return set()
+    return {f"{package}.{path.stem}" for path in file.parent.glob("*.py") if path != file}
 
 
 def _origin(package: str, name: str) -> str:

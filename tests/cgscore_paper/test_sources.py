@@ -78,3 +78,8 @@ def test_real_jobs_depend_on_the_kernel() -> None:
     names = sources.dependencies("cgscore_paper.scores")
     assert {"cgscore.kernel", "cgscore.solvers.sampled.shared_draws", "cgscore.api"} <= set(names)
     assert "cgscore_paper.figure_1" not in names
+
+
+def test_modules_that_are_loaded_by_name() -> None:
+    expected = {"cgscore.methods.exact", "cgscore.methods.subsample"}
+    assert expected <= sources.imported("cgscore.methods")
