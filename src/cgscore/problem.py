@@ -25,7 +25,8 @@ from cgscore.errors import (
 from cgscore.execution.machine import available_memory, peak_memory, show_bytes
 from cgscore.kernel import Array, unit_rows
 from cgscore.labels import Labels, as_labels
-from cgscore.result.scores import Scores, score_table
+from cgscore.result.scores import Scores
+from cgscore.result.table import score_table
 from cgscore.valuation import Valuation
 
 FEW_DIGITS = 6  # that the condition leaves: fewer are worth a warning

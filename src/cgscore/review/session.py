@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from cgscore.api import factor
 from cgscore.errors import OptionError
 from cgscore.factorisation import Factor
+from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
-from cgscore.issues.noise_model import Noise, estimate_noise, judge, wilson
+from cgscore.issues.noise_model import NoiseModel, estimate_noise
+from cgscore.issues.verdicts import judge
 from cgscore.kernel import Array
 from cgscore.problem import Prepared
-from cgscore.report.content import TEXT, short
-from cgscore.report.informative_columns import telling_columns
+from cgscore.report.informative_columns import informative_columns
+from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.review.decisions import Decision, Decisions
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class Review:
         )
         self._suggested, self._sure = self._others(best, second, issues["confidence"].to_numpy())
         self._columns = self._telling()
-        self._noise: Noise | None = None
+        self._noise: NoiseModel | None = None
         self._prepared: Prepared | None = None
         self._factor: Factor | None = None
         self._preparing, self._scoring = threading.Lock(), threading.Lock()
@@ -191,9 +193,11 @@ class Review:
         verdicts = judge(loo, labels, self._noise)
         more = (verdicts.right < 0.5) & ~self._flagged
         self._right = verdicts.right
-        self._suggested, self._sure = self._others(verdicts.best, verdicts.second, verdicts.sure)
+        self._suggested, self._sure = self._others(
+            verdicts.best, verdicts.second, verdicts.best_probability
+        )
         turned = verdicts.best == self.codes
-        self._sure[turned] = verdicts.next_sure[turned]
+        self._sure[turned] = verdicts.second_probability[turned]
         self._flagged = self._flagged | more
         return int(more.sum())
 
@@ -252,7 +256,7 @@ class Review:
         suspects = np.flatnonzero(self._flagged)
         first: list[Any] = []
         if len(suspects):
-            told = telling_columns(frame, self.codes, suspects, self._suggested[suspects])
+            told = informative_columns(frame, self.codes, suspects, self._suggested[suspects])
             first = told.columns.tolist()
         return [*first, *(name for name in frame.columns if name not in first)][:COLUMNS]
 
@@ -260,7 +264,7 @@ class Review:
         """What a row of a table holds."""
         if self.dataset is None or self.dataset.frame is None or not self._columns:
             return []
-        longest = TEXT if self.dataset.texts is None else WHOLE
+        longest = MAX_TEXT_LENGTH if self.dataset.texts is None else WHOLE
         return [short(self.dataset.frame[name].iloc[at], longest) for name in self._columns]
 
     def _inputs(self) -> Prepared:

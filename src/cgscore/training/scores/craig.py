@@ -36,7 +36,8 @@ from scipy.spatial.distance import cdist
 
 from cgscore.errors import OptionError
 from cgscore.kernel import Array
-from cgscore.selection.orders import check_selection, class_quotas
+from cgscore.selection.orders import check_selection
+from cgscore.selection.quotas import class_quotas
 from cgscore.training.scores.residuals import class_columns, residuals
 
 METHODS = ("lazy", "stochastic", "plain")
