@@ -89,7 +89,7 @@ def test_the_document(digits: Any) -> None:
     found = document(path)
     issues = scores.label_issues()
     marked = int(issues["is_label_issue"].sum())
-    assert f"{marked} are flagged, here they are" in found["verdict"]
+    assert f"{marked} are flagged, all shown below" in found["verdict"]
     assert [row["at"] for row in found["suspects"][:5]] == issues[
         issues["is_label_issue"]
     ].sort_values("label_score", kind="stable").index.tolist()[:5]
@@ -284,7 +284,7 @@ def test_other_scores_beside(digits: Any, browser: Browser, tmp_path: Path) -> N
     with opened(browser, digits[1]) as page:
         assert page.locator("#beside").is_hidden()
     for wrong, message in (
-        (table.iloc[:-1], "1,796 rows for 1,797"),
+        (table.iloc[:-1], "must have 1,797 rows"),
         (table.iloc[::-1], "other ids"),
         (table[["id", "words"]], "no columns of numbers"),
     ):

@@ -787,7 +787,7 @@ def review(
         count = new_folder(dataset, range(len(dataset)), labels_now, folder, copy=copies)
         written[str(folder)] = f"{count:,} {'copies' if copies else 'links'}"
     if not written:
-        from cgscore.review.serving import serve
+        from cgscore.review.server import serve
 
         serve(going, port=port, browser=browser, as_json=as_json)
     elif as_json:
