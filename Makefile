@@ -52,8 +52,8 @@ test-portable-short: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py --short
 
 # The core: what works with the package's own dependencies.
-CORE := $(filter-out tests/test_examples.py tests/test_report.py tests/test_review.py, \
-  $(wildcard tests/test_*.py)) tests/cli tests/data tests/solvers tests/execution/test_blas.py \
+CORE := $(filter-out tests/test_examples.py, $(wildcard tests/test_*.py)) tests/cli tests/data \
+  tests/issues tests/methods tests/result tests/selection tests/solvers tests/execution/test_blas.py \
   tests/execution/test_execution.py
 
 test-core: $(VENV)-core-$(VERSION)/.ready

@@ -20,9 +20,8 @@ NUMERICAL = [
     "tests/test_scores.py",
     "tests/test_factored.py",
     "tests/test_duplicates.py",
-    "tests/test_issues.py",
-    "tests/test_calibration.py",
-    "tests/test_selection.py",
+    "tests/issues",
+    "tests/selection",
     "tests/solvers",
 ]
 EXECUTION = ["tests/execution"]

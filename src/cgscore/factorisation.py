@@ -30,7 +30,8 @@ from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
 from cgscore.result.assembly import assemble
-from cgscore.result.scores import Scores, score_table
+from cgscore.result.scores import Scores
+from cgscore.result.table import score_table
 from cgscore.solvers.cholesky import factor as exact
 from cgscore.solvers.cholesky.placement import place
 from cgscore.solvers.cholesky.plan import plan

@@ -131,5 +131,5 @@ def test_mistakes() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(OptionError, match="requires y"):
         CGScorer().fit(X)
-    with pytest.raises(InputError, match="share of 0 to 1"):
+    with pytest.raises(InputError, match="at most 1"):
         CGResampler(7, add_constant=True).fit_resample(X, y)

@@ -79,7 +79,7 @@ def test_suspects_are_rarely_drawn(digits: tuple[Any, cgscore.Scores]) -> None:
     assert shares.max() < 0.13
     with pytest.raises(OptionError, match="no weights"):
         weighted_sampler(scores, "margin")
-    with pytest.raises(OptionError, match="num_samples=0"):
+    with pytest.raises(OptionError, match="num_samples must be"):
         weighted_sampler(scores, num_samples=0)
     with pytest.raises(OptionError, match="cannot be drawn"):
         weighted_sampler(scores, np.where(scores.codes() == 3, 0.0, 1.0), balanced=True)

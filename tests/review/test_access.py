@@ -203,7 +203,7 @@ def test_a_neighbour_who_gets_the_cookie_gets_nothing(server: Server, browser: B
     # a tab of the same browser that nobody let in is told what to do
     stranger = page.context.new_page()
     stranger.goto(f"http://{server.host}/")
-    saved(stranger, "this tab was not let in")
+    saved(stranger, "this tab has no access")
     page.context.close()
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from cgscore.errors import CGScoreError
-from cgscore.review.decisions import ACTIONS, Decision, Decisions
+from cgscore.review.database import ACTIONS, Decision
+from cgscore.review.decisions import Decisions
 
 CODES = np.array([0, 1, 2, 0, 1, 2])
 CLASSES = 3

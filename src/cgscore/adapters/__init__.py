@@ -1,4 +1,4 @@
-"""Scores in the terms of other libraries; each module imports its library when it is used.
+"""Scores for other libraries. Each module needs its library only when it is used.
 
 ========================================  ======================================================
 module                                    for

@@ -1,7 +1,7 @@
 """Hugging Face datasets: scores and verdicts as new columns.
 
-`cgscore.score` takes datasets and streams of Hugging Face as they are; a stream is gathered first,
-since scoring compares each example with every other.
+`cgscore.score` takes datasets and streams of Hugging Face as they are. A stream is first read
+to its end, since scoring compares each example with every other.
 """
 
 from __future__ import annotations
@@ -16,32 +16,34 @@ from cgscore.result.scores import Scores
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("cg", "margin", "label_score", "is_label_issue", "predicted_label")
-OF_NUMBERS = ("cg", "residual", "predicted_label")  # for regression
+CLASSIFICATION_COLUMNS = ("cg", "margin", "label_score", "is_label_issue", "predicted_label")
+REGRESSION_COLUMNS = ("cg", "residual", "predicted_label")
 
 
 def with_scores(
     dataset: Any, scores: Scores, columns: Sequence[str] | None = None, *, prefix: str = ""
 ) -> Any:
-    """The dataset with these columns more.
+    """The dataset with columns of scores added.
 
     Parameters
     ----------
     dataset : datasets.Dataset or datasets.IterableDataset
-        What was scored, in the same order; labels are compared. A stream stays one, of a single
-        shard, so that whatever is done to it afterwards, rows keep their scores.
+        What was scored, in the same order; labels are compared. A stream stays a stream, of a
+        single shard, so that rows keep their scores whatever is done to it afterwards.
     scores : Scores
-        Its scores.
+        The scores of this dataset.
     columns : sequence of str, optional
-        Columns of `Scores.label_issues` and of `Scores.table`; where both have one, as with
-        ``predicted_label``, it is that of `label_issues`.
+        Columns of `Scores.label_issues` and `Scores.table`. Where both have a column of a name,
+        such as ``predicted_label``, the one of `label_issues` is added.
     prefix : str
-        Put before their names, where the dataset has columns of these names.
+        Put before the names of the columns, where the dataset has columns of these names.
     """
     if not hasattr(dataset, "add_column"):
-        raise OptionError(f"A {type(dataset).__name__} takes no columns. Choose one split of it.")
+        raise OptionError(
+            f"dataset must be one split of a dataset; got a {type(dataset).__name__}."
+        )
     values = _values(scores, columns, prefix)
-    _refuse_taken(dataset.column_names or (), values)
+    _check_names(dataset.column_names or (), values)
     if not hasattr(dataset, "__len__"):
         return _streamed(dataset, scores, values)
     if len(dataset) != len(scores):
@@ -66,7 +68,7 @@ def _streamed(stream: Any, scores: Scores, values: dict[str, list[Any]]) -> Any:
         for number, row in enumerate(source):
             label = _label(row, scores)
             if number == 0:
-                _refuse_taken(row, values)
+                _check_names(row, values)
             if number >= len(given) or (label and row[label] != given[number]):
                 raise OptionError(
                     f"Row {number} of the stream is not what was scored: rows or order differ."
@@ -79,7 +81,7 @@ def _streamed(stream: Any, scores: Scores, values: dict[str, list[Any]]) -> Any:
 
 
 def _label(columns: Any, scores: Scores) -> str | None:
-    """The column with the labels that were scored, if it is known."""
+    """The column with the scored labels, if it is known."""
     options = scores.meta["read_options"]
     if options.get("labels") is not None or scores.meta["source"] == "arrays":
         return None
@@ -87,8 +89,8 @@ def _label(columns: Any, scores: Scores) -> str | None:
     return next((name for name in (wanted, *LABEL_COLUMNS) if name and name in columns), None)
 
 
-def _refuse_taken(there: Any, values: dict[str, list[Any]]) -> None:
-    taken = [name for name in values if name in there]
+def _check_names(existing: Any, values: dict[str, list[Any]]) -> None:
+    taken = [name for name in values if name in existing]
     if taken:
         raise OptionError(
             f"The dataset has a column {taken[0]!r} already. Choose a prefix, such as 'cg_'."
@@ -96,15 +98,15 @@ def _refuse_taken(there: Any, values: dict[str, list[Any]]) -> None:
 
 
 def _values(scores: Scores, columns: Sequence[str] | None, prefix: str) -> dict[str, list[Any]]:
-    found: pd.DataFrame = scores.table
+    table: pd.DataFrame = scores.table
     if len(scores.classes):
         verdicts = scores.label_issues().reset_index(drop=True)
-        found = found.assign(**{str(name): verdicts[name] for name in verdicts})
-    columns = columns or (COLUMNS if len(scores.classes) else OF_NUMBERS)
-    missing = [name for name in columns if name not in found]
+        table = table.assign(**{str(name): verdicts[name] for name in verdicts})
+    columns = columns or (CLASSIFICATION_COLUMNS if len(scores.classes) else REGRESSION_COLUMNS)
+    missing = [name for name in columns if name not in table]
     if missing:
-        raise OptionError(f"{missing[0]!r} is not known. Choose from: {', '.join(found.columns)}.")
+        raise OptionError(f"{missing[0]!r} is not known. Choose from: {', '.join(table.columns)}.")
     return {
-        prefix + name: found[name].astype(object).where(found[name].notna(), None).tolist()
+        prefix + name: table[name].astype(object).where(table[name].notna(), None).tolist()
         for name in columns
     }

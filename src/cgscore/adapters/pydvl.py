@@ -1,4 +1,4 @@
-"""pyDVL: scores as a `ValuationResult`, for its plots, its sorting and its experiments."""
+"""pyDVL: scores as a `ValuationResult`, for its plots and experiments."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def valuation_result(scores: Scores, by: str | ArrayLike = "cg") -> ValuationRes
         The result.
     by : str or (n,) array
         Which value, as for `Scores.values`. ``"cg"``, the paper's, is high for examples that matter
-        and for wrong labels alike; ``"label_score"`` is low for wrong labels, as pyDVL's values are
+        and for wrong labels; ``"label_score"`` is low for wrong labels, as pyDVL's values are
         for harmful examples.
     """
     try:
         from pydvl.utils.status import Status
         from pydvl.valuation.result import ValuationResult
     except ModuleNotFoundError as error:
-        raise OptionError("This needs pyDVL: pip install pydvl") from error
+        raise OptionError("valuation_result needs pyDVL. Install it: pip install pydvl") from error
 
     estimated = isinstance(by, str) and by == "cg" and "cg_std_error" in scores.table
     more: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn: `CGScorer` scores what it is fitted to, `CGResampler` keeps a part.
+"""scikit-learn: the estimator `CGScorer` scores examples, `CGResampler` keeps some of them.
 
 >>> from sklearn.datasets import load_digits
 >>> from cgscore.adapters.sklearn import CGScorer
@@ -26,8 +26,8 @@ from cgscore.result.scores import Scores
 from cgscore.selection.orders import check_selection
 
 
-class _Scoring(BaseEstimator):  # type: ignore[misc]
-    """What both estimators do with the data."""
+class _ScoringEstimator(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: checking and scoring the data."""
 
     method: str
     ridge: float | str
@@ -40,8 +40,8 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _scored(self, X: Any, y: Any, task: str) -> Scores:
-        """Scores of checked inputs and labels."""
+    def _score(self, X: Any, y: Any, task: str) -> Scores:
+        """The scores of the examples, after scikit-learn's checks."""
         if y is None:
             raise OptionError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -51,7 +51,9 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
         if not regression:
             check_classification_targets(y)
         if len(y) < 2:
-            raise OptionError(f"Scoring compares examples, and there is n_samples={len(y)}.")
+            raise OptionError(
+                f"Scoring compares examples and needs 2 or more; got n_samples={len(y)}."
+            )
         dense = from_sparse(X).X if hasattr(X, "toarray") else X
         if self.add_constant:
             dense = np.column_stack([dense, np.ones(len(dense))])
@@ -66,28 +68,28 @@ class _Scoring(BaseEstimator):  # type: ignore[misc]
         )
 
     def _seed(self) -> int:
-        """A whole number from whatever scikit-learn takes for one."""
+        """A seed from what scikit-learn accepts as random_state."""
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
-class CGScorer(_Scoring):
-    """Scores every example that it is fitted to.
+class CGScorer(_ScoringEstimator):
+    """Scores the examples that it is fitted to.
 
     Parameters
     ----------
     method : str
         As for `cgscore.score`.
     ridge : float or "auto"
-        Added to the diagonal of the kernel; ``"auto"`` finds wrong labels best.
+        Added to the diagonal of the kernel matrix; ``"auto"`` ranks wrong labels best.
     task : {"classification", "regression"}
         Whether labels are classes or numbers.
     add_constant : bool
         Append a column of ones before rows are scaled to unit norm: for tables of few columns,
         whose magnitude would be lost, and for rows of zeros, which have no direction.
     random_state : int, RandomState or None
-        For methods that draw at random.
+        Seed of methods that draw at random.
 
     Attributes
     ----------
@@ -100,9 +102,9 @@ class CGScorer(_Scoring):
     classes_ : (k,) array
         The classes, for classification.
     result_ : Scores
-        Everything else.
+        The whole result.
     n_features_in_ : int
-        Columns seen.
+        Number of columns of X.
     """
 
     def __init__(
@@ -122,20 +124,20 @@ class CGScorer(_Scoring):
 
     def fit(self, X: Any, y: Any = None) -> CGScorer:
         """Score the rows of X with the labels y."""
-        found = self._scored(X, y, self.task)
-        self.result_ = found
-        self.scores_ = found.table["cg"].to_numpy()
-        self.loo_ = found.loo
-        self.loo_predictions_ = found.table["predicted_label"].to_numpy()
-        if len(found.classes):
-            self.classes_ = found.classes
+        scores = self._score(X, y, self.task)
+        self.result_ = scores
+        self.scores_ = scores.table["cg"].to_numpy()
+        self.loo_ = scores.loo
+        self.loo_predictions_ = scores.table["predicted_label"].to_numpy()
+        if len(scores.classes):
+            self.classes_ = scores.classes
         elif hasattr(self, "classes_"):  # of an earlier fit
             del self.classes_
         return self
 
 
-class CGResampler(_Scoring):
-    """Keeps some of the examples; a step of a pipeline of imbalanced-learn.
+class CGResampler(_ScoringEstimator):
+    """Keeps a share of the examples, as a step of a pipeline of imbalanced-learn.
 
     Parameters
     ----------
@@ -147,7 +149,7 @@ class CGResampler(_Scoring):
     Attributes
     ----------
     sample_indices_ : (m,) array
-        Positions of what was kept.
+        Positions of the examples that are kept.
     result_ : Scores
         The scores.
     """
@@ -174,20 +176,20 @@ class CGResampler(_Scoring):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> CGResampler:
-        """Score the examples and choose what stays."""
+        """Score the examples and choose which to keep."""
         self._choose(X, y)
         return self
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """What stays of X and y, of the types that were given."""
+        """The rows of X and y that are kept, in the types that were given."""
         kept = self._choose(X, y)
         return _safe_indexing(X, kept), _safe_indexing(y, kept)
 
     def _choose(self, X: Any, y: Any) -> NDArray[np.intp]:
         check_selection(self.fraction, self.order, None)
-        found = self._scored(X, y, "classification")
-        self.result_ = found
-        self.sample_indices_ = found.keep(
+        scores = self._score(X, y, "classification")
+        self.result_ = scores
+        self.sample_indices_ = scores.keep(
             self.fraction,
             self.order,
             self.per_class,

@@ -1,6 +1,6 @@
-"""Torch and Lightning: subsets of datasets, loaders of them, samplers with weights.
+"""torch and Lightning: subsets, loaders of subsets, samplers with weights.
 
-`cgscore.score` takes datasets of torch and data modules of Lightning as they are.
+`cgscore.score` takes torch datasets and Lightning data modules as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def subset(dataset: Any, kept: ArrayLike) -> Subset[Any]:
 def pruned_loader(loader: Any, kept: ArrayLike) -> DataLoader[Any]:
     """A loader like the given one, of the examples at these positions of its dataset.
 
-    `loader` may be a data module of Lightning: then it is the one of its training data.
+    `loader` may be a Lightning data module; then its training loader is used.
     """
     from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
@@ -37,11 +37,11 @@ def pruned_loader(loader: Any, kept: ArrayLike) -> DataLoader[Any]:
         loader = training_loader(loader)
     sampler = loader.sampler
     shuffled = type(sampler) is RandomSampler and not sampler.replacement
-    usual = shuffled or type(sampler) is SequentialSampler
-    if not usual or loader.batch_size is None or len(sampler) != len(loader.dataset):
+    replaceable = shuffled or type(sampler) is SequentialSampler
+    if not replaceable or loader.batch_size is None or len(sampler) != len(loader.dataset):
         raise OptionError(
-            f"The loader draws with a {type(sampler).__name__} or batches of its own, which know "
-            "nothing of what is kept. Make one of subset(dataset, kept)."
+            f"The loader has its own {type(sampler).__name__} or its own batches, which know "
+            "nothing of what is kept. Make a loader of subset(dataset, kept) yourself."
         )
     return DataLoader(
         subset(loader.dataset, kept),
@@ -73,25 +73,27 @@ def weighted_sampler(
     Parameters
     ----------
     scores : Scores
-        The result for the dataset of the loader.
+        The scores of the dataset.
     by : str or (n,) array
         Weights, as for `Scores.values`; by default the probability that a label is right, so that
         suspects are rarely drawn.
     balanced : bool
-        Draw every class as often as any other; each needs an example with a weight above 0.
+        Draw all classes equally often; each needs an example with a weight above 0.
     num_samples : int, optional
-        Drawn in an epoch; by default as many as there are examples.
+        Number of draws in an epoch; by default the number of examples.
     seed : int, optional
-        Of the draws; by default torch's own generator makes them.
+        Seed of the draws; by default torch's global generator draws.
     """
     import torch
     from torch.utils.data import WeightedRandomSampler
 
     weights = np.array(scores.values(by), np.float64)
     if num_samples is not None and num_samples < 1:
-        raise OptionError(f"num_samples={num_samples!r} makes no sense. Expected 1 or more.")
+        raise OptionError(f"num_samples must be 1 or larger; got {num_samples!r}.")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise OptionError(f"by={by!r} gives no weights: expected finite numbers from 0 up.")
+        raise OptionError(
+            f"by={by!r} gives no weights: expected finite numbers, 0 or larger, not all 0."
+        )
     if balanced:
         codes = scores.codes()
         total = np.bincount(codes, weights, minlength=len(scores.classes))

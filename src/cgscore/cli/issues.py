@@ -175,6 +175,7 @@ def _neighbours(
         suspects["position"].tolist(),
         suggested.tolist(),
         ridge=scores.meta["ridge"],
+        kernel=scores.kernel,
         progress=reporter(None),
     )
     return table, None

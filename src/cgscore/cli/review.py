@@ -73,7 +73,7 @@ def review(
     if folder is not None and session.dataset is not None:
         written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
     if not written:
-        from cgscore.review.serving import serve
+        from cgscore.review.server import serve
 
         serve(session, port=port, browser=browser, as_json=as_json)
     elif as_json:

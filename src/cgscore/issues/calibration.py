@@ -1,13 +1,13 @@
-r"""Leave-one-out predictions as class probabilities, learnt from labels of which some are wrong.
+r"""Class probabilities from leave-one-out predictions, learnt from labels that may be wrong.
 
 Predictions F (n x k) become ``q_i = softmax(F_i W + c)``, the probabilities of the true class. With
 ``T_cj = P(given j | true c)`` the given labels have the likelihood ``prod_i sum_c q_i(c) T_cj(i)``;
-W and c are where it is largest. Labels that T explains do not bend the probabilities, confusion
-between classes by nature does.
+W and c maximise it. Wrong labels that T explains do not change the probabilities; natural confusion
+between classes does.
 
-W starts as ``b I`` with the b of the largest likelihood, and is held to it by a penalty. How
-strongly is decided on held-out labels, for the simpler where that is as good: with few examples, or
-many classes, b alone remains.
+W starts as ``b I`` with the b of the largest likelihood, and a penalty holds it near there. The
+penalty is chosen on held-out labels, in favour of the simpler model: with few examples or many
+classes, b alone remains.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from cgscore.kernel import Array
 
 Index = NDArray[np.intp]
 
-SHARPNESS = 2.0 ** np.arange(-2, 7)  # values of b, and then between the best and its neighbours
-BETWEEN = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
+SHARPNESS = 2.0 ** np.arange(-2, 7)  # candidates for b; then factors around the best of them
+SHARPNESS_FACTORS = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
 PENALTIES = (1000.0, 100.0, 10.0, 1.0)  # on half the squared distance of W from b I
-WIDEST = 128  # classes for which W is more than b I
-SAMPLE = 1_000_000  # numbers of F from which all this is learnt, within
-ROWS = (2_000, 20_000)  # at least and at most
-STEPS = 100  # of the search for W and c
-_CHUNK = 1 << 22  # numbers handled at once
+MAX_FULL_CLASSES = 128  # beyond that W stays b I
+SAMPLE_NUMBERS = 1_000_000  # numbers of F to learn from, within
+MIN_SAMPLE_ROWS, MAX_SAMPLE_ROWS = 2_000, 20_000
+MAX_ITERATIONS = 100  # of the search for W and c
+CHUNK_NUMBERS = 1 << 22  # numbers of F processed at a time
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How predictions turn into logits: ``b F``, or ``F W + c``."""
+    """How predictions become logits: ``b F``, or ``F W + c``."""
 
     b: float
     W: Array | None = None
@@ -43,100 +44,115 @@ class Calibration:
 
     def probabilities(self, F: Array) -> Array:
         """The probability of every class, for each row of F."""
-        return softmax(self.b * F if self.W is None else F @ self.W + self.c)
+        return _softmax(self.b * F if self.W is None else F @ self.W + self.c)
 
 
-def sampled(n: int, k: int) -> Index:
-    """The rows from which a calibration is learnt: evenly spaced, all if they are few."""
-    return np.linspace(0, n - 1, min(n, max(ROWS[0], min(ROWS[1], SAMPLE // k)))).astype(np.intp)
+def sample_rows(n: int, k: int) -> Index:
+    """The rows from which a calibration is learnt: evenly spaced, or all of them."""
+    size = max(MIN_SAMPLE_ROWS, min(MAX_SAMPLE_ROWS, SAMPLE_NUMBERS // k))
+    return np.linspace(0, n - 1, min(n, size)).astype(np.intp)
 
 
 def sharpest(F: Array, codes: Index, T: Array) -> Calibration:
     """The ``b`` under which the given labels are most likely."""
 
-    def best(values: NDArray[np.floating]) -> float:
-        return float(max(values, key=lambda b: likelihood(F, codes, T, Calibration(float(b)))))
+    def best(candidates: NDArray[np.floating]) -> float:
+        return float(
+            max(candidates, key=lambda b: log_likelihood(F, codes, T, Calibration(float(b))))
+        )
 
-    return Calibration(best(BETWEEN * best(SHARPNESS)))
+    return Calibration(best(SHARPNESS_FACTORS * best(SHARPNESS)))
 
 
-def calibrated(
+def calibrate(
     F: Array, codes: Index, T: Array, start: Calibration, penalty: float | None
 ) -> Calibration:
-    """W and c under which the given labels are most likely; without a penalty b alone."""
+    """W and c under which the given labels are most likely; without a penalty b alone.
+
+    Parameters
+    ----------
+    F : (n, k) array
+        Leave-one-out predictions.
+    codes : (n,) array
+        The given class of every example.
+    T : (k, k) array
+        Noise matrix.
+    start : Calibration
+        Where the search starts; its b is where the penalty holds W.
+    penalty : float or None
+        Weight of half the squared distance of W and c from ``b I`` and 0.
+    """
     if penalty is None:
         return sharpest(F, codes, T)
     k = F.shape[1]
-    home = np.concatenate([(start.b * np.eye(k)).ravel(), np.zeros(k)])
-    first = home if start.W is None else np.r_[start.W.ravel(), start.c]
-    of_own = T[:, codes].T
+    centre = np.concatenate([(start.b * np.eye(k)).ravel(), np.zeros(k)])
+    first = centre if start.W is None else np.r_[start.W.ravel(), start.c]
+    given = T[:, codes].T  # probability of the given label, for each true class
 
     def cost(x: Array) -> tuple[float, Array]:
-        q = softmax(F @ x[: k * k].reshape(k, k) + x[k * k :])
-        posterior = q * of_own
+        q = _softmax(F @ x[: k * k].reshape(k, k) + x[k * k :])
+        posterior = q * given
         total = posterior.sum(axis=1)
         posterior /= total[:, None]
         posterior -= q
-        away = x - home
+        away = x - centre
         slope = np.concatenate([(F.T @ posterior).ravel(), posterior.sum(axis=0)])
         return penalty / 2 * float(away @ away) - float(np.log(total).sum()), penalty * away - slope
 
-    # a search cut short is no error: whatever it reached is judged by the likelihood
-    found = minimize(cost, first, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
-    return Calibration(start.b, found[: k * k].reshape(k, k), found[k * k :])
+    # A search that stops early is no error: what it reached is judged by its likelihood.
+    x = minimize(cost, first, jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS}).x
+    return Calibration(start.b, x[: k * k].reshape(k, k), x[k * k :])
 
 
 def best_penalty(F: Array, codes: Index, T: Array, start: Calibration) -> float | None:
-    """The strongest penalty that tells held-out labels as well as any; None is b alone.
+    """The strongest penalty that predicts held-out labels as well as any; None is b alone.
 
-    As well: the likelihood of one half after learning from the other is within its standard error
-    of the best.
+    As well as any: after learning from one half of the examples, the log likelihood of the other
+    half is within one standard error of the best.
     """
-    if F.shape[1] > WIDEST:
+    if F.shape[1] > MAX_FULL_CLASSES:
         return None
     fit, held = _halves(F, codes)
     logs = {
         penalty: log_likelihoods(
-            F[held], codes[held], T, calibrated(F[fit], codes[fit], T, start, penalty)
+            F[held], codes[held], T, calibrate(F[fit], codes[fit], T, start, penalty)
         )
         for penalty in (None, *PENALTIES)
     }
-    best = max(logs.values(), key=lambda one: float(one.sum()))
+    best = max(logs.values(), key=lambda candidate: float(candidate.sum()))
     return next(
         penalty
-        for penalty, one in logs.items()  # the simplest first
-        if (best - one).sum() <= np.sqrt(len(one)) * (best - one).std()
+        for penalty, candidate in logs.items()  # the simplest first
+        if (best - candidate).sum() <= np.sqrt(len(candidate)) * (best - candidate).std()
     )
 
 
 def _halves(F: Array, codes: Index) -> tuple[Index, Index]:
-    """Two halves with the same classes, as hard to predict, in whatever order rows come."""
+    """Two halves with the same classes, equally hard to predict, whatever the order of the rows."""
     order = np.lexsort((F[np.arange(len(F)), codes], codes))
     return order[::2], order[1::2]
 
 
-def likelihood(F: Array, codes: Index, T: Array, how: Calibration) -> float:
-    """Of the given labels, with the true ones hidden: its logarithm."""
-    return float(log_likelihoods(F, codes, T, how).sum())
+def log_likelihood(F: Array, codes: Index, T: Array, calibration: Calibration) -> float:
+    """Logarithm of the likelihood of all given labels, with the true ones hidden."""
+    return float(log_likelihoods(F, codes, T, calibration).sum())
 
 
-def log_likelihoods(F: Array, codes: Index, T: Array, how: Calibration) -> Array:
-    """The same for each label."""
+def log_likelihoods(F: Array, codes: Index, T: Array, calibration: Calibration) -> Array:
+    """Logarithm of the likelihood of each given label, with the true one hidden."""
     logs = np.empty(len(F))
-    for part in parts(*F.shape):
-        logs[part] = np.einsum("ic,ci->i", how.probabilities(F[part]), T[:, codes[part]])
+    for chunk in row_chunks(*F.shape):
+        q = calibration.probabilities(F[chunk])
+        logs[chunk] = np.einsum("ic,ci->i", q, T[:, codes[chunk]])
     return np.log(logs, out=logs)
 
 
-def softmax(A: Array) -> Array:
-    """Rows of exponentials that add up to 1."""
-    E = np.exp(A - A.max(axis=1, keepdims=True))
-    E /= E.sum(axis=1, keepdims=True)
-    scaled: Array = E
-    return scaled
-
-
-def parts(n: int, k: int) -> Iterator[slice]:
-    """Slices of the rows that are handled at once."""
-    step = max(1, _CHUNK // k)
+def row_chunks(n: int, k: int) -> Iterator[slice]:
+    """Slices of the n rows of F that are processed at a time."""
+    step = max(1, CHUNK_NUMBERS // k)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def _softmax(logits: Array) -> Array:
+    probabilities: Array = softmax(logits, axis=1)
+    return probabilities

@@ -1,8 +1,8 @@
-r"""Why a label is suspected: the most similar examples of both classes, and what they weigh.
+r"""Why a label is suspected: the most similar examples of both classes, and their weights.
 
 The leave-one-out prediction is linear in the labels of the others: with column i of the inverse,
-``F_ic = sum_j w_ij y_j^(c)`` and ``w_ij = -(H^-1)_ij / d_i``. Columns are solved by conjugate
-gradients for the suspects alone. The *share* of an example is its part of all positive weight.
+``F_ic = sum_j w_ij y_j^(c)`` and ``w_ij = -(H^-1)_ij / d_i``. Conjugate gradients solve for the
+columns of the suspects alone. The *share* of an example is its part of all positive weight.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cgscore.data.dataset import Dataset
 from cgscore.duplicates import Groups
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array
+from cgscore.kernel import Array, Kernel
 from cgscore.problem import Inputs
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.system import system_of
@@ -25,8 +25,8 @@ from cgscore.solvers.iterative.system import system_of
 if TYPE_CHECKING:
     import pandas as pd
 
-NEAREST = 3  # examples shown of each class
-SOLVED = 1e-3  # relative residual
+NEIGHBOURS_PER_CLASS = 3
+TOLERANCE = 1e-3  # relative residual of the weights
 
 
 def neighbours(
@@ -36,6 +36,7 @@ def neighbours(
     suggested: Sequence[int],
     *,
     ridge: float,
+    kernel: Kernel,
     progress: Progress,
     shares: bool = True,
 ) -> pd.DataFrame:
@@ -49,6 +50,10 @@ def neighbours(
         Class of every example.
     suspects, suggested : sequences of int
         Positions of examples, and the class that each should have.
+    ridge, kernel : float and Kernel
+        Those of the scores.
+    progress : Progress
+        Where progress is reported.
     shares : bool
         Solve for the shares in the prediction; otherwise they are missing.
 
@@ -61,42 +66,42 @@ def neighbours(
     """
     import pandas as pd
 
-    data = Inputs(dataset, ridge=ridge)
+    data = Inputs(dataset, ridge=ridge, kernel=kernel)
     weights = None
     if shares:
         weights = _weights(data, data.merged.group[np.asarray(suspects, np.intp)], progress)
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for number, (row, other) in enumerate(zip(suspects, suggested, strict=True)):
-        mine = data.merged.group[row]
+        group = data.merged.group[row]
         positive = None if weights is None else np.maximum(weights[:, number], 0.0)
         if positive is not None:
-            positive[mine] = 0.0
+            positive[group] = 0.0
         for side, c in (("given", codes[row]), ("suggested", other)):
-            found += [
+            records += [
                 {
                     "position": int(row),
                     "id": dataset.ids[row],
                     "side": side,
                     "neighbour": dataset.ids[near],
                     "neighbour_position": near,
-                    "similarity": alike,
+                    "similarity": similarity,
                     "share": np.nan if positive is None else _share(positive, data.merged, near),
                 }
-                for near, alike in nearest(data, codes, row, c)
+                for near, similarity in nearest(data, codes, row, c)
             ]
     columns = ["position", "id", "side", "neighbour", "neighbour_position", "similarity", "share"]
-    table: pd.DataFrame = pd.DataFrame(found, columns=columns)
+    table: pd.DataFrame = pd.DataFrame(records, columns=columns)
     return table
 
 
 def nearest(data: Inputs, codes: NDArray[np.intp], row: int, c: int) -> list[tuple[int, float]]:
-    """The examples of class c that are most similar to an example, and how similar they are."""
-    alike = _cosines(data, data.merged.group[row])
+    """The examples of class c that are most similar to an example, with their cosines."""
+    cosines = _cosines(data, data.merged.group[row])
     rows = np.flatnonzero(codes == c)
     rows = rows[rows != row]
-    close = alike[data.merged.group[rows]]
-    best = np.argsort(-close, kind="stable")[:NEAREST]
-    return list(zip(rows[best].tolist(), close[best].tolist(), strict=True))
+    similarity = cosines[data.merged.group[rows]]
+    best = np.argsort(-similarity, kind="stable")[:NEIGHBOURS_PER_CLASS]
+    return list(zip(rows[best].tolist(), similarity[best].tolist(), strict=True))
 
 
 def _weights(data: Inputs, rows: NDArray[np.intp], progress: Progress) -> Array:
@@ -112,7 +117,7 @@ def _weights(data: Inputs, rows: NDArray[np.intp], progress: Progress) -> Array:
     )
     unit = np.zeros((n, len(rows)))
     unit[rows, np.arange(len(rows))] = 1.0
-    x, _, _ = system.solve(unit, np.full(len(rows), SOLVED), "why")
+    x, _, _ = system.solve(unit, np.full(len(rows), TOLERANCE), "why")
     weights: Array = -x / x[rows, np.arange(len(rows))]
     return weights
 

@@ -1,4 +1,4 @@
-"""Which columns of a table tell why labels are suspected."""
+"""The columns of a table that best explain why labels are suspected."""
 
 from __future__ import annotations
 
@@ -12,30 +12,40 @@ from cgscore.kernel import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST = 6  # columns shown
-WIDEST = 2000  # columns looked at
+MAX_COLUMNS = 6  # columns shown
+MAX_EXAMINED_COLUMNS = 2000
 
 Index = NDArray[np.intp]
 
 
-def telling_columns(
+def informative_columns(
     frame: pd.DataFrame, codes: Index, suspects: Index, suggested: Index
 ) -> pd.DataFrame:
-    """Rows of the suspects, and the columns in which they fit the suggested class better.
+    """The rows of the suspects, in the columns where they fit the suggested class better.
 
-    A number fits a class as far as it is near its mean, in deviations of the column; a text as far
-    as it is frequent in it.
+    A number fits a class better the nearer it is to the mean of the class, in standard deviations
+    of the column; a text the more frequent it is in the class.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All examples.
+    codes : (n,) array
+        The given class of every example.
+    suspects, suggested : (m,) arrays
+        Positions of the suspects, and the class suggested for each.
     """
-    frame = frame.iloc[:, :WIDEST]
+    frame = frame.iloc[:, :MAX_EXAMINED_COLUMNS]
     gains = np.array(
         [_gain(frame.iloc[:, i], codes, suspects, suggested) for i in range(frame.shape[1])]
     )
-    best = np.argsort(-gains, kind="stable")[:MOST]
+    best = np.argsort(-gains, kind="stable")[:MAX_COLUMNS]
     shown: pd.DataFrame = frame.iloc[suspects, best]
     return shown
 
 
 def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Index) -> float:
+    """How much better a column fits the suggested classes than the given ones, on average."""
     import pandas as pd
 
     k = int(max(codes.max(), suggested.max())) + 1
@@ -46,20 +56,21 @@ def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Inde
         if not deviation > 0:
             return -np.inf
         means = _means(values, codes, k)
-        mine = values[suspects]
-        away = np.abs(mine - means[given]) - np.abs(mine - means[suggested])
-        return float(away.mean() / deviation)
+        own = values[suspects]
+        nearer = np.abs(own - means[given]) - np.abs(own - means[suggested])
+        return float(nearer.mean() / deviation)
     values = np.asarray(pd.factorize(column.astype(str))[0])
     if values.max() < 1:
         return -np.inf
     frequency = np.zeros((k, int(values.max()) + 1))
     np.add.at(frequency, (codes, values), 1.0)
     frequency /= np.maximum(frequency.sum(axis=1, keepdims=True), 1.0)
-    mine = values[suspects]
-    return float((frequency[suggested, mine] - frequency[given, mine]).mean())
+    own = values[suspects]
+    return float((frequency[suggested, own] - frequency[given, own]).mean())
 
 
 def _means(values: Array, codes: Index, k: int) -> Array:
+    """The mean of every class."""
     sums = np.bincount(codes, weights=values, minlength=k)
     means: Array = sums / np.maximum(np.bincount(codes, minlength=k), 1)
     return means

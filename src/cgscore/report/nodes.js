@@ -1,5 +1,5 @@
 "use strict";
-// How the pages make what they show: texts are only ever set as text.
+// Building elements; texts are only ever set as text, never as markup.
 
 const nodes = (() => {
   function make(tag, properties, ...children) {

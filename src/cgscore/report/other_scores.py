@@ -1,4 +1,4 @@
-"""Other scores of the same examples, beside CG."""
+"""Comparison of CG with other scores of the same examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgscore.errors import OptionError
-from cgscore.report.content import short
+from cgscore.report.values import short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 
-def compared(
-    scores: Scores, found: pd.DataFrame | None, beside: pd.DataFrame | None
+def compare_scores(
+    scores: Scores, issues: pd.DataFrame | None, beside: pd.DataFrame | None
 ) -> dict[str, Any] | None:
-    """How scores agree: rank correlations, and how many of the suspects each has at its top.
+    """Rank correlations of all scores, and the share of suspects among the highest of each.
 
     Parameters
     ----------
     scores : Scores
         The result.
-    found : DataFrame or None
+    issues : DataFrame or None
         `Scores.label_issues`; None for a regression.
     beside : DataFrame or None
-        A row for each example in the same order; columns of numbers are scores, harder being
-        higher, as in `cgscore.training.shared_runs`. An ``id`` must be that of the result.
+        One row per example, in the same order. Columns of numbers are scores, higher for harder
+        examples, as in `cgscore.training.shared_runs`. A column ``id`` must equal that of the
+        result.
 
     Raises
     ------
@@ -38,34 +39,36 @@ def compared(
     if beside is None:
         return None
     if len(beside) != len(scores):
-        raise OptionError(f"beside has {len(beside):,} rows for {len(scores):,} examples.")
+        raise OptionError(
+            f"beside must have {len(scores):,} rows, one per example; got {len(beside):,}."
+        )
     if (
         "id" in beside
         and beside["id"].astype(str).tolist() != scores.table["id"].astype(str).tolist()
     ):
         raise OptionError("beside has other ids than the result, or another order.")
-    others = beside.drop(columns=["id", "given_label", "cg"], errors="ignore").select_dtypes(
+    other_scores = beside.drop(columns=["id", "given_label", "cg"], errors="ignore").select_dtypes(
         "number"
     )
-    if not others.shape[1]:
+    if not other_scores.shape[1]:
         raise OptionError("beside has no columns of numbers besides id, given_label and cg.")
-    table = others.reset_index(drop=True)
+    table = other_scores.reset_index(drop=True)
     table.insert(0, "cg", scores.table["cg"].to_numpy())
-    marked = None if found is None else found["is_label_issue"].to_numpy()
+    flagged = None if issues is None else issues["is_label_issue"].to_numpy()
     return {
         "names": [short(name) for name in table.columns],
         "correlation": [
             [None if np.isnan(value) else round(float(value), 4) for value in row]
             for row in table.corr("spearman").to_numpy()
         ],
-        "suspects": [_at_the_top(table[name].to_numpy(), marked) for name in table.columns],
+        "suspects": [_share_at_top(table[name].to_numpy(), flagged) for name in table.columns],
     }
 
 
-def _at_the_top(values: Any, marked: Any) -> float | None:
-    """Share of the suspects among as many examples of the highest values."""
-    if marked is None or not marked.any():
+def _share_at_top(values: Any, flagged: Any) -> float | None:
+    """Share of the suspects that are among as many examples with the highest values."""
+    if flagged is None or not flagged.any():
         return None
-    count = int(marked.sum())
+    count = int(flagged.sum())
     top = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")[:count]
-    return round(float(marked[top].mean()), 4)
+    return round(float(flagged[top].mean()), 4)

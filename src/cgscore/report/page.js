@@ -104,8 +104,8 @@ function near(row) {
           "p",
           { className: "hint" },
           row.given.concat(row.suggested).some((one) => one.share !== null)
-            ? "Below each: its share in the prediction."
-            : "Below each: cosine similarity.",
+            ? "Below each example: its share in the prediction."
+            : "Below each example: its cosine similarity.",
         ),
       );
     }
@@ -137,7 +137,7 @@ function card(row) {
 
 function table(rows) {
   const columns = report.columns || [];
-  const head = ["id", "given", "suggested", "sure", "CG", "what", ...columns, ""];
+  const head = ["id", "given", "suggested", "sure", "CG", "kind", ...columns, ""];
   return make(
     "div",
     { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Suspected labels" },
@@ -219,7 +219,7 @@ function suspects() {
   if (!report.suspects.length) {
     byId("suspects").replaceChildren(
       make("h2", { id: "suspects-title" }, "Suspected labels"),
-      make("p", {}, "None is shown."),
+      make("p", {}, "No suspected labels are shown."),
     );
     return;
   }
@@ -401,7 +401,7 @@ const COLUMNS = [
   ["name", "class", (value) => text(value, "label")],
   ["examples", "examples", whole],
   ["mean", "mean CG", short],
-  ["deviation", "± deviation", short],
+  ["deviation", "standard deviation", short],
   ["median", "median CG", short],
   ["complexity", "complexity", short],
   ["wrong", "wrong labels (estimate)", whole],
@@ -420,7 +420,7 @@ function classTable() {
     holder,
     {
       scales: { x: { time: false, range: [-0.5, report.classes.length - 0.5] }, y: { range: () => spread(sorted) } },
-      axes: [{ label: "classes, in the order of the table", values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) && sorted[tick] && sorted.length <= 20 ? sorted[tick].name.slice(0, 12) : "")) }, { label: "mean CG ± deviation" }],
+      axes: [{ label: "classes, in the order of the table", values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) && sorted[tick] && sorted.length <= 20 ? sorted[tick].name.slice(0, 12) : "")) }, { label: "mean CG ± standard deviation" }],
       cursor: { drag: { x: false, y: false } },
       series: [{}, { stroke: () => colour("--series"), paths: () => null, points: { show: true, size: 6, fill: () => colour("--series") } }],
       hooks: { drawSeries: [bars] },
@@ -557,7 +557,7 @@ function scatter() {
   }
   const describe = () => {
     const count = marked.reduce((sum, one) => sum + one, 0);
-    byId("scatter-caption").textContent = `${whole(xs.length)} of ${whole(of)} examples, ${whole(count)} of them flagged (red). Point at one to see which it is.`;
+    byId("scatter-caption").textContent = `${whole(xs.length)} of ${whole(of)} examples, ${whole(count)} of them flagged (red). Point at an example to see its id.`;
     drawn.redraw();
   };
   select.addEventListener("change", describe);
@@ -581,7 +581,7 @@ function pruning() {
     byId("pruning-plot"),
     {
       scales: { x: { time: false, range: [0, 100] }, y: { range: [0, 1] } },
-      axes: [{ values: (_, ticks) => ticks.map((tick) => `${tick} %`), label: "removed of all" }, { values: (_, ticks) => ticks.map((tick) => `${Math.round(100 * tick)} %`), label: "removed of a class", size: 60 }],
+      axes: [{ values: (_, ticks) => ticks.map((tick) => `${tick} %`), label: "share of all examples removed" }, { values: (_, ticks) => ticks.map((tick) => `${Math.round(100 * tick)} %`), label: "share of the class removed", size: 60 }],
       cursor: { drag: { x: false, y: false } },
       series: [{}, ...report.classes.map((_, c) => ({ stroke: () => `hsl(${Math.round((360 * c) / k)} 60% 50%)`, width: 1.5, points: { show: false } })), { stroke: () => colour("--soft"), dash: [6, 6], points: { show: false } }],
     },
@@ -593,7 +593,7 @@ function pruning() {
     const half = fractions.indexOf(50);
     const order = rows.map((row, c) => [row[half], c]).sort((a, b) => b[0] - a[0]);
     const [most, least] = [order[0], order.at(-1)];
-    byId("pruning-caption").textContent = `With half of all removed, ${className(most[1])} loses most (${share(most[0])}) and ${className(least[1])} least (${share(least[0])}).`;
+    byId("pruning-caption").textContent = `With half of all removed, ${className(most[1])} loses the most (${share(most[0])}) and ${className(least[1])} the least (${share(least[0])}).`;
     const steps = fractions.filter((f) => f % 10 === 0 && f > 0);
     byId("pruning-table").replaceChildren(
       make(
@@ -610,13 +610,13 @@ function pruning() {
     const rows = report.pruning[select.value];
     if (!rows[0] || rows[0][at] === undefined) return;
     const near = rows.reduce((best, row, c) => (Math.abs(row[at] - y) < Math.abs(rows[best][at] - y) ? c : best), 0);
-    byId("pruning-caption").textContent = `${className(near)}: with ${fractions[at]} % of all removed, ${share(rows[near][at])} of it go.`;
+    byId("pruning-caption").textContent = `${className(near)}: with ${fractions[at]} % of all removed, ${share(rows[near][at])} of this class is removed.`;
   });
   select.addEventListener("change", show);
   show();
 }
 
-// ---------------------------------------------------------------- duplicates
+// ---------------------------------------------------------------- other scores
 
 function beside() {
   if (!report.beside) {
@@ -635,11 +635,13 @@ function beside() {
   );
 }
 
+// ---------------------------------------------------------------- duplicates
+
 function repeats() {
   const { count, conflicts, rows } = report.repeats;
   byId("repeats-count").textContent = count
     ? `${whole(count)} examples repeat an earlier one, ${whole(conflicts)} of them with another label.${rows.length < count ? ` The first ${rows.length} are listed.` : ""}`
-    : "No example repeats another.";
+    : "There are no duplicates.";
   if (!count) return;
   const cell = (at) => make("td", { className: "text" }, ...[picture(at, ""), text(report.texts[at] || report.names[at], "name")].filter(Boolean));
   byId("repeats-table").append(

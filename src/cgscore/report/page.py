@@ -1,4 +1,4 @@
-"""The file: content, pictures, scripts and styles in one page that needs no network."""
+"""The page: document, thumbnails, scripts and styles in one file that needs no network."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cgscore.errors import CGScoreError
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
 from cgscore.issues.neighbours import neighbours
-from cgscore.issues.table import worst_first
-from cgscore.report.content import TEXT, content, short
-from cgscore.report.informative_columns import MOST, telling_columns
-from cgscore.report.other_scores import compared
+from cgscore.report.content import content
+from cgscore.report.informative_columns import MAX_COLUMNS, informative_columns
+from cgscore.report.other_scores import compare_scores
+from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.result.scores import Scores
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from cgscore.data import Dataset
 
-WORST = 200  # suspects shown
-SHARES = 20_000  # examples up to which the share of neighbours in a prediction is solved for
-LARGEST = 4_800_000  # bytes of the page
-PICTURES = 3_000_000  # bytes of thumbnails, or what is left
-SIDE = 64  # pixels of a thumbnail
+DEFAULT_SUSPECTS = 200
+MAX_SOLVED_EXAMPLES = 20_000  # beyond that the shares of neighbours are not solved for
+MAX_PAGE_BYTES = 4_800_000
+MAX_THUMBNAIL_BYTES = 3_000_000  # of all thumbnails, or what the page leaves
+THUMBNAIL_PIXELS = 64  # side
 
 SCRIPTS = ("vendor/uPlot.iife.min.js", "nodes.js", "page.js")
 STYLES = ("vendor/uPlot.min.css", "page.css")
@@ -41,11 +41,12 @@ def write(
     path: str | Path,
     *,
     data: Any = None,
-    worst: int = WORST,
+    worst: int = DEFAULT_SUSPECTS,
     beside: pd.DataFrame | None = None,
     progress: bool | Listener | None = None,
+    max_thumbnail_bytes: int = MAX_THUMBNAIL_BYTES,
 ) -> list[str]:
-    """Write the page; what had to be left out comes back in words.
+    """Write the page, and return what was left out, in words.
 
     Parameters
     ----------
@@ -56,12 +57,16 @@ def write(
     data : optional
         The scored data, if their source has moved; needed for pictures and neighbours.
     worst : int
-        Suspected labels shown.
+        Number of suspected labels shown.
     beside : DataFrame, optional
         Other scores to compare with.
+    progress : bool or function, optional
+        As for `score`.
+    max_thumbnail_bytes : int
+        Bytes of all thumbnails; those beyond are left out.
     """
-    found = scores.label_issues() if len(scores.classes) else None
-    suspects = scores.table.iloc[:0] if found is None else worst_first(found).head(worst)
+    issues = scores.find_issues() if len(scores.classes) else None
+    suspects = scores.table.iloc[:0] if issues is None else issues.worst_first().head(worst)
     notes: list[str] = []
     dataset: Dataset | None = None
     try:
@@ -70,21 +75,24 @@ def write(
         if data is not None:
             raise
         notes.append(f"Pictures and neighbours are left out: {error}")
-    told = None
+    near = None
     if dataset is not None and len(suspects):
-        told = _told(scores, dataset, suspects, reporter(progress))
-    document = content(scores, found, suspects, told)
-    document["beside"] = compared(scores, found, beside)
+        near = _neighbours(scores, dataset, suspects, reporter(progress))
+    document = content(scores, issues, suspects, near)
+    document["beside"] = compare_scores(scores, None if issues is None else issues.table, beside)
     document["pictures"], document["columns"], document["texts"] = {}, [], {}
     if dataset is not None and dataset.drawable:
-        room = min(PICTURES, LARGEST - len(page(document).encode("utf-8", "replace")))
-        document["pictures"], left_out = _pictures(dataset, _by_need(document), room)
+        size = len(page(document).encode("utf-8", "replace"))
+        room = min(max_thumbnail_bytes, MAX_PAGE_BYTES - size)
+        document["pictures"], left_out = _thumbnails(dataset, _by_priority(document), room)
         if left_out:
             notes.append(f"{left_out:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
         _add_columns(document, dataset, scores.codes())
     if dataset is not None and dataset.texts is not None:
-        document["texts"] = {at: short(dataset.texts[int(at)], TEXT) for at in document["names"]}
+        document["texts"] = {
+            at: short(dataset.texts[int(at)], MAX_TEXT_LENGTH) for at in document["names"]
+        }
     document["notes"] += notes
     replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8", "replace")))
     return notes
@@ -98,7 +106,7 @@ def page(document: dict[str, Any]) -> str:
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src {' '.join(map(_hash, styles))}; script-src {' '.join(map(_hash, scripts))}"
     )
-    # no text of a script or style may end it; in data "<" is written so that none can begin
+    # Without "<" in the data nothing in them can end the script element that holds them.
     data = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c")
     parts = {
@@ -110,7 +118,7 @@ def page(document: dict[str, Any]) -> str:
     text = _text("page.html")
     for name, part in parts.items():
         text = text.replace(f"{{{{{name}}}}}", part)
-    return text.replace("{{DATA}}", data)  # last: nothing in the data is looked at again
+    return text.replace("{{DATA}}", data)  # last, so that nothing in the data is replaced
 
 
 def _text(name: str) -> str:
@@ -122,9 +130,10 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _told(
+def _neighbours(
     scores: Scores, dataset: Dataset, suspects: pd.DataFrame, progress: Progress
 ) -> pd.DataFrame:
+    """The neighbours of the suspects."""
     suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     return neighbours(
         dataset,
@@ -132,47 +141,52 @@ def _told(
         suspects["position"].tolist(),
         suggested.tolist(),
         ridge=scores.meta["ridge"],
+        kernel=scores.kernel,
         progress=progress,
-        shares=len(dataset) <= SHARES,
+        shares=len(dataset) <= MAX_SOLVED_EXAMPLES,
     )
 
 
-def _by_need(document: dict[str, Any]) -> list[int]:
-    """Positions whose pictures the page can show, the most needed first."""
+def _by_priority(document: dict[str, Any]) -> list[int]:
+    """Positions of the examples that the page shows, the most important first."""
     suspects, extremes = document["suspects"], document["extremes"]
     wanted = [row["at"] for row in suspects]
-    wanted += [at for one in extremes for at in (*one["hardest"], *one["easiest"])]
+    wanted += [at for row in extremes for at in (*row["hardest"], *row["easiest"])]
     wanted += [at for row in document["repeats"]["rows"] for at in (row["at"], row["of"])]
     wanted += [
-        one["at"] for row in suspects for side in ("suggested", "given") for one in row[side]
+        neighbour["at"]
+        for row in suspects
+        for side in ("suggested", "given")
+        for neighbour in row[side]
     ]
     return list(dict.fromkeys(wanted))
 
 
 def _add_columns(document: dict[str, Any], dataset: Dataset, codes: Any) -> None:
-    """The columns that tell most about the suspects, and their values; the text, if there is."""
+    """Add the most informative columns and their values; for texts the first columns."""
     rows, frame = document["suspects"], dataset.frame
     if frame is None:
         return
     suspects, suggested = (np.array([row[key] for row in rows], np.intp) for key in ("at", "to"))
-    told = (
-        telling_columns(frame, codes, suspects, suggested)
+    columns = (
+        informative_columns(frame, codes, suspects, suggested)
         if dataset.texts is None
-        else frame.iloc[suspects, :MOST]
+        else frame.iloc[suspects, :MAX_COLUMNS]
     )
-    document["columns"] = [short(name) for name in told.columns]
-    for row, values in zip(rows, told.itertuples(index=False), strict=True):
-        row["values"] = [short(value, TEXT) for value in values]
+    document["columns"] = [short(name) for name in columns.columns]
+    for row, values in zip(rows, columns.itertuples(index=False), strict=True):
+        row["values"] = [short(value, MAX_TEXT_LENGTH) for value in values]
 
 
-def _pictures(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:
-    """Thumbnails as data addresses, as many as fit; and how many do not."""
-    drawn: dict[str, str] = {}
+def _thumbnails(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:
+    """Thumbnails as data addresses, as many as fit, and the number of those that do not."""
+    thumbnails: dict[str, str] = {}
     left = room
     for at in wanted:
-        address = "data:image/png;base64," + base64.b64encode(dataset.thumbnail(at, SIDE)).decode()
+        png = base64.b64encode(dataset.thumbnail(at, THUMBNAIL_PIXELS)).decode()
+        address = f"data:image/png;base64,{png}"
         left -= len(address)
         if left < 0:
             break
-        drawn[str(at)] = address
-    return drawn, len(wanted) - len(drawn)
+        thumbnails[str(at)] = address
+    return thumbnails, len(wanted) - len(thumbnails)

@@ -10,7 +10,8 @@ from cgscore.errors import CGScoreWarning
 from cgscore.kernel import RELU
 from cgscore.problem import Problem, Solution
 from cgscore.result.metadata import metadata
-from cgscore.result.scores import Scores, score_table
+from cgscore.result.scores import Scores
+from cgscore.result.table import score_table
 
 
 def assemble(

@@ -1,9 +1,8 @@
-"""What a saved result must hold: one schema for each format, checked once when it is loaded.
+"""What the metadata of a saved result must be: one schema for each format.
 
-A result is a Parquet file. Its columns are those of `Scores.table`, then ``d``, ``alpha`` and
-``loo``; its metadata hold one JSON document with format, ``meta``, classes and complexities. Files
-are sent around and damaged, so nothing in them is believed. This is what is known of the document;
-`cgscore.result.file` reads the columns.
+The metadata of the Parquet file hold one JSON document with format, ``meta``, classes and
+complexities. It is checked once, when the file is loaded. `cgscore.result.columns` checks the
+columns.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import json
 import math
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,21 +20,20 @@ from cgscore import __version__
 from cgscore.data.encoders.encoding import SCALINGS
 from cgscore.data.readers.registry import PREPROCESS
 from cgscore.errors import ResultError
+from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS
 
-FORMAT = 1  # of saved files; readers refuse files with a higher number
-KEY = b"cgscore"  # of the document in the file's metadata
+FORMAT = 1  # format of saved files; a higher number is refused
+KEY = b"cgscore"  # key of the document in the metadata of the file
 
-MAX_DEPTH = 32  # of lists and objects in the document
+MAX_DEPTH = 32  # nesting of lists and objects in the document
 MAX_INTEGER = 2**1000  # larger ones overflow where a number is shown or computed with
-MAX_PATH, MAX_NAME = 4096, 255  # characters of a path, bytes of a name in it
-
-METHODS = ("exact", "iterative", "subsample", "partition")
+MAX_PATH, MAX_NAME = 4096, 255  # characters of a path; bytes of a name in it
 
 
 @dataclass(frozen=True)
 class Field:
-    """One entry of ``meta``: what it must be, in words and as a test."""
+    """An entry of ``meta``: the values it may have, in words and as a test."""
 
     expected: str
     fits: Callable[[Any], bool]
@@ -44,25 +41,24 @@ class Field:
 
 
 def _number(value: Any) -> bool:
-    """A finite number; true and false are none."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return plain and math.isfinite(value)
+    """Whether this is a finite number; booleans are not."""
+    return _real(value) and math.isfinite(value)
 
 
 def _real(value: Any) -> bool:
-    """A number that may be infinite or missing."""
+    """Whether this is a number, which may be infinite or nan."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _whole(least: int) -> Callable[[Any], bool]:
+def _whole(minimum: int) -> Callable[[Any], bool]:
     def fits(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63
+        return isinstance(value, int) and not isinstance(value, bool) and minimum <= value < 2**63
 
     return fits
 
 
 def _text(value: Any) -> bool:
-    """A text that can be written anywhere."""
+    """Whether this is a text that UTF-8 can encode."""
     if not isinstance(value, str):
         return False
     try:
@@ -73,7 +69,7 @@ def _text(value: Any) -> bool:
 
 
 def _path(value: Any) -> bool:
-    """A text that can name a file; names that are not Unicode come as lone surrogates."""
+    """Whether this can name a file; names that are not Unicode have lone surrogates."""
     if not isinstance(value, str) or not value or "\0" in value or len(value) > MAX_PATH:
         return False
     try:
@@ -88,7 +84,7 @@ def _texts(value: Any) -> bool:
 
 
 def _column(value: Any) -> bool:
-    """The name of a column: data frames have numbers, too."""
+    """Whether this can name a column; data frames also name columns by numbers."""
     return _text(value) or _whole(-(2**63))(value)
 
 
@@ -142,14 +138,15 @@ def _choice(value: Any) -> bool:
 
 
 def _one_of(names: Iterable[str]) -> Callable[[Any], bool]:
-    known = tuple(names)
-    return lambda value: isinstance(value, str) and value in known
+    choices = tuple(names)
+    return lambda value: isinstance(value, str) and value in choices
 
 
-#: ``meta`` of format 1. Entries that are not named here are kept and never relied upon.
+#: ``meta`` of format 1. Further entries are loaded but never relied upon.
 META_1: Mapping[str, Field] = {
     "version": Field("a text", _text),
-    "method": Field(f"one of {', '.join(METHODS)}", _one_of(METHODS)),
+    "method": Field("a text", _text),
+    "kernel": Field(f"one of {', '.join(KERNELS)}", _one_of(KERNELS), required=False),
     "task": Field(f"one of {', '.join(TASKS)}", _one_of(TASKS)),
     "ridge": Field("a number of 0 or more", lambda value: _number(value) and value >= 0),
     "n": Field("a whole number from 2", _whole(2)),
@@ -178,7 +175,9 @@ META_1: Mapping[str, Field] = {
     "ridge_choice": Field(
         "null or an object", lambda value: value is None or isinstance(value, dict), required=False
     ),
-    "seed": Field("a whole number", lambda value: type(value) is int, required=False),
+    "seed": Field(
+        "null or a whole number", lambda value: value is None or type(value) is int, required=False
+    ),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1}
 
@@ -205,22 +204,22 @@ class Document:
 def encode_document(
     meta: Mapping[str, Any], classes: list[Any], complexity: list[float]
 ) -> dict[bytes, bytes]:
-    """The metadata of a file, to be written."""
+    """The document as the metadata of a Parquet file."""
     document = {"format": FORMAT, "meta": meta, "classes": classes, "complexity": complexity}
     return {KEY: json.dumps(document).encode()}
 
 
 class Violation(Exception):
-    """What is wrong with a file, before the file is named."""
+    """What is wrong with a file; whoever catches it adds the name of the file."""
 
 
 def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
-    """The checked document among the metadata of a Parquet file."""
-    found = parse_json(metadata[KEY]) if KEY in metadata else None
-    version = found.get("format") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or not isinstance(version, int) or not _whole(1)(version):
+    """The document in the metadata of a Parquet file, checked."""
+    document = parse_json(metadata[KEY]) if KEY in metadata else None
+    version = document.get("format") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(version, int) or not _whole(1)(version):
         raise ResultError(f"{path} is a Parquet file, but not a result of cgscore.")
-    meta = found.get("meta")
+    meta = document.get("meta")
     if version not in META:
         writer = meta.get("version") if isinstance(meta, dict) else None
         by = f", written by cgscore {writer}" if _text(writer) else ""
@@ -229,7 +228,7 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
             f"format {FORMAT}: update it."
         )
     if not isinstance(meta, dict):
-        raise Violation("it has no meta")
+        raise Violation("meta is missing, or not an object")
     for name, field in META[version].items():
         if name not in meta:
             if field.required:
@@ -237,8 +236,8 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
         elif not field.fits(meta[name]):
             raise Violation(f"meta[{name!r}] is {shown(meta[name])}; expected {field.expected}")
     _check_options(meta["read_options"])
-    classes = _classes(found.get("classes"), meta)
-    complexity = found.get("complexity")
+    classes = _classes(document.get("classes"), meta)
+    complexity = document.get("complexity")
     if not isinstance(complexity, list) or not all(map(_real, complexity)):
         raise Violation("complexity is not a list of numbers")
     if len(complexity) != max(1, len(classes)):
@@ -247,7 +246,7 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
 
 
 def check_read_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that `cgscore.read` does not have, or values that it does not take."""
+    """Raise `ResultError` for options or values that `cgscore.read` does not accept."""
     try:
         _check_options(options)
     except Violation as error:
@@ -264,38 +263,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise Violation(f"meta['read_options'][{name!r}] cannot be {shown(value)}")
 
 
-def check_openable(name: str, what: str) -> None:
-    """Refuse what a saved result names if it is neither a file nor a folder: opening may hang.
-
-    A name that leads nowhere is left to whoever opens it, who says so better.
-    """
-    try:
-        mode = os.stat(name).st_mode
-    except (OSError, ValueError):
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ResultError(
-            f"The {what} that this result names, {name}, is neither a file nor a folder. It is "
-            "not opened. Give the scored data: data=..."
-        )
-
-
-def exists(name: str) -> bool:
-    """Whether a name leads to anything; names too long to be one do not."""
-    try:
-        os.stat(name)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def parse_json(content: bytes) -> Any:
-    """JSON that is not nested without end and has no number that overflows; None otherwise."""
+    """The value of a JSON text; None if it is invalid, nested too deeply or has a huge integer."""
     try:
-        found = json.loads(content)
+        parsed = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    level = [found]
+    level = [parsed]
     for _ in range(MAX_DEPTH):
         if any(type(value) is int and abs(value) > MAX_INTEGER for value in level):
             return None
@@ -306,18 +280,18 @@ def parse_json(content: bytes) -> Any:
             for item in (value.values() if isinstance(value, dict) else value)
         ]
         if not level:
-            return found
+            return parsed
     return None
 
 
 def shown(value: Any) -> str:
-    """A value for a message: short, and of printable characters."""
+    """A value as a message shows it: short, in printable characters."""
     text = repr(value)
     return ascii(text[:60])[1:-1] + ("..." if len(text) > 60 else "")
 
 
 def _classes(classes: Any, meta: Mapping[str, Any]) -> list[Any]:
-    """Labels of one type, ascending, as many as `meta` says; none for a regression."""
+    """The classes: labels of one type, ascending, as many as `meta` says; none for regression."""
     if not isinstance(classes, list):
         raise Violation("classes is not a list")
     kinds = {type(label) for label in classes}
@@ -331,8 +305,8 @@ def _classes(classes: Any, meta: Mapping[str, Any]) -> list[Any]:
         raise Violation("classes hold a text that is not Unicode")
     if any(not low < high for low, high in pairwise(classes)):
         raise Violation("classes are not sorted, or repeat")
-    least = 2 if meta["task"] == "classification" else 0
-    if len(classes) < least or (least == 0 and classes):
+    classification = meta["task"] == "classification"
+    if (len(classes) < 2) if classification else bool(classes):
         raise Violation(f"it has {len(classes):,} classes for a {meta['task']}")
     if meta["classes"] != len(classes):
         raise Violation(f"meta['classes'] is {meta['classes']:,}, and there are {len(classes):,}")

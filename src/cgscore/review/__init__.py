@@ -1,7 +1,21 @@
-"""Going through suspected labels in a browser: `cgscore review`."""
+"""The web application for reviewing suspected labels: `cgscore review`.
 
+=============  ==============================================================
+module         content
+=============  ==============================================================
+`session`      the review: suspects, decisions, scoring again, exports
+`decisions`    decisions, saved as they are made
+`database`     the file they are saved in, and its checks
+`application`  the web application
+`access`       who may use it
+`server`       serving it until interrupted
+`launch_page`  opening the browser
+`export`       tables as downloads
+=============  ==============================================================
+"""
+
+from cgscore.review.application import application
 from cgscore.review.decisions import Decisions
-from cgscore.review.server import application
 from cgscore.review.session import Review
 
 __all__ = ["Decisions", "Review", "application"]

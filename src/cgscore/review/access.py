@@ -1,18 +1,18 @@
-"""Who may ask: one-time tokens, the cookie, and a secret for every tab.
+"""Who may use the application: one-time tokens, the cookie, and a secret for every tab.
 
 The machine may be shared. Other users can list processes, listen on other ports of 127.0.0.1 and
-lure the browser to pages of theirs. So three things are needed for every answer that holds data:
+lead the browser to their own pages. So every request for data needs three things:
 
-- A *token* lets one tab in, once. It stands in the address that the terminal shows, or in a file
+- A *token* admits one tab, once. It is part of the address that the terminal shows, or in a file
   that only the user can read.
-- For it the browser gets a *cookie*, which no script can read. Browsers send it to every port of
+- In return the browser gets a *cookie*, which no script can read. Browsers send it to every port of
   127.0.0.1, so it is not enough.
 - The tab gets a *secret*, which it keeps in its session storage (that of this port alone) and sends
   as the header ``X-CGScore-Tab``. Pictures and downloads, for which a page cannot set a header,
-  carry a *key* derived from it, which is good for reading only.
+  carry a *key* derived from it, which allows reading only.
 
 Requests are refused if they name another host or port than the one that is served (a page elsewhere
-whose name resolves to this machine), or come from a page of another origin.
+whose name resolves to this machine), or if they come from a page of another origin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Access:
     Parameters
     ----------
     port : int
-        On which it listens.
+        Port on which the server listens.
     """
 
     def __init__(self, port: int) -> None:
@@ -47,7 +47,7 @@ class Access:
         self._lock = threading.Lock()
 
     def new_token(self) -> str:
-        """A token that lets one tab in."""
+        """A token that admits one tab."""
         token = secrets.token_urlsafe(24)
         with self._lock:
             self._tokens.add(token)
@@ -56,7 +56,7 @@ class Access:
     def exchange(self, token: str) -> str | None:
         """The secret of a new tab for a token, which is then used up; None if it is not valid."""
         with self._lock:
-            known = next((one for one in self._tokens if _same(one, token)), None)
+            known = next((valid for valid in self._tokens if _same(valid, token)), None)
             if known is None:
                 return None
             self._tokens.remove(known)
@@ -65,11 +65,11 @@ class Access:
             return tab
 
     def key(self, tab: str) -> str:
-        """By which a tab reads pictures and downloads."""
+        """The key with which a tab reads pictures and downloads."""
         return self._keys[tab]
 
     def refusal(self, request: Request) -> str | None:
-        """Why a request is not answered, or None."""
+        """Why a request is refused, or None."""
         headers, path = request.headers, request.url.path
         enters = path == "/" and "token" in request.query_params
         hosts = headers.getlist("host")
@@ -78,16 +78,16 @@ class Access:
         origins = headers.getlist("origin")
         if origins and not enters and origins != [f"http://{hosts[0]}"]:
             return "the request comes from another page."
-        # The file that opens the browser is another site, and its token is enough to come in.
+        # The file that opens the browser counts as another site; its token is enough.
         if not enters and headers.get("sec-fetch-site") not in (None, "same-origin", "none"):
             return "the request comes from another page."
         if enters:
             return None if request.method == "GET" else "a token is for opening the page."
         if not _same(request.cookies.get(self.cookie_name, ""), self.cookie):
-            return f"this browser was not let in. {OPEN_ADDRESS}"
+            return f"this browser has no access. {OPEN_ADDRESS}"
         if path == "/" or path.startswith("/static/") or self._is_of_tab(request):
             return None
-        return f"this tab was not let in. {OPEN_ADDRESS}"
+        return f"this tab has no access. {OPEN_ADDRESS}"
 
     def _is_of_tab(self, request: Request) -> bool:
         tab = request.headers.get(TAB_HEADER, "")
@@ -95,13 +95,13 @@ class Access:
         with self._lock:
             keys = dict(self._keys)
         reads = request.method == "GET" and request.url.path.startswith(("/pictures/", "/export/"))
-        return any(_same(tab, one) for one in keys) or (
-            reads and any(_same(key, one) for one in keys.values())
+        return any(_same(tab, secret) for secret in keys) or (
+            reads and any(_same(key, valid) for valid in keys.values())
         )
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell how much of them is."""
+    """Whether two secrets are equal, in a time that does not depend on where they differ."""
     return secrets.compare_digest(
         given.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")
     )

@@ -1,4 +1,4 @@
-"""Corrected labels and lists of changes as files."""
+"""Tables as the content of files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cgscore.data.csv_writer import write_csv
 
 
 def table_bytes(table: pd.DataFrame, kind: str) -> bytes:
-    """A table as the content of a file; `kind` is csv or parquet."""
+    """A table as the bytes of a file; `kind` is ``csv`` or ``parquet``."""
     file = io.BytesIO()
     if kind == "csv":
         write_csv(table, file)

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-// The page of `cgscore review`: what the server says is shown as text, what is decided is sent at
-// once, and shown as decided only when the server has it on disk.
+// The page of `cgscore review`. Everything from the server is shown as text. A decision is sent at
+// once, and shown as decided only when the server has saved it.
 
 const SHOWN = 60; // cards in the grid
 const { byId, make, text } = nodes;
@@ -67,17 +67,17 @@ function progress(found) {
   const done = counts.accept + counts.keep + counts.change + counts.skip;
   byId("bar").max = done + open || 1;
   byId("bar").value = done;
-  byId("progress").textContent = `${done} decided (${counts.accept} accepted, ${counts.change} changed otherwise, ${counts.keep} kept, ${counts.skip} skipped), ${open} open`;
+  byId("progress").textContent = `${done} decided (${counts.accept} accepted, ${counts.change} changed to another class, ${counts.keep} kept, ${counts.skip} skipped), ${open} open`;
   const range = (one) => `${percent(one.share)} (95 %: ${percent(one.low)} to ${percent(one.high)})`;
   byId("taught").textContent = taught
-    ? `So far ${range(taught.wrong)} of the suspected labels were wrong, and the suggested label was right for ${range(taught.right_label)} of them all.`
+    ? `So far ${range(taught.wrong)} of the suspected labels were wrong, and the suggested label was right for ${range(taught.right_label)} of the suspects.`
     : "";
 }
 
 async function load() {
   const found = await ask("/api/review");
   const { ok, answer } = found;
-  if (!ok) return say(`Nothing can be shown: ${why(found)}`);
+  if (!ok) return say(`The review cannot be loaded: ${why(found)}`);
   Object.assign(state, { queue: answer.queue, classes: answer.classes, pictures: answer.pictures, key: answer.key, fingerprint: answer.fingerprint });
   for (const link of document.querySelectorAll(".exports a")) link.search = `?key=${state.key}`;
   recall();
@@ -150,7 +150,7 @@ async function resend() {
   byId("resend").disabled = false;
   await draw();
   if (failed === null) say(`Saved: ${count} more.`);
-  else if (failed.status === 409) say("Another tab decided on some of these examples in the meantime.");
+  else if (failed.status === 409) say("Another tab has decided on some of these examples in the meantime.");
   else say(`Not saved: ${why(failed)}`);
 }
 
@@ -168,7 +168,7 @@ async function decide(row, action, chosen) {
     say(`Saved: ${answer.decision.action}.`);
     if (!state.grid && state.which === "open") state.at = after ? after.at : shown().length ? shown()[0].at : null;
   } else if (status === 409) {
-    say("Another tab decided on this example in the meantime. Look at it, and decide again if you like.");
+    say("Another tab has decided on this example in the meantime. Check its decision, and decide again if you disagree.");
     state.which = "all";
     byId("which").value = "all";
   } else say(`Not saved: ${why(found)}`);
@@ -177,7 +177,7 @@ async function decide(row, action, chosen) {
     await draw();
     const title = byId("one-title");
     if (title) title.focus();
-    if (!ok && status !== 409) say(`Not saved: ${why(found)}`); // whatever drawing said meanwhile
+    if (!ok && status !== 409) say(`Not saved: ${why(found)}`); // after any message of drawing
   }
   pending.delete(at);
 }
@@ -187,12 +187,12 @@ async function undo() {
   const number = mine.at(-1);
   const found = await ask("/api/undo", { number });
   const { ok, status, answer } = found;
-  if (!ok && status !== 409) return say(`Not taken back: ${why(found)}`);
+  if (!ok && status !== 409) return say(`Not undone: ${why(found)}`);
   mine.pop();
   remember();
   if (status === 409) {
     await load();
-    return say("Not taken back: it was decided anew since.");
+    return say("Not undone: there is a newer decision about this example.");
   }
   const row = rowOf(answer.at);
   if (row) row.decision = answer.decision;
@@ -205,7 +205,7 @@ async function undo() {
       byId("pair").value = "";
     }
   }
-  say("Taken back.");
+  say("Undone.");
   await draw();
 }
 
@@ -220,7 +220,7 @@ async function rescore() {
     byId("rescore").disabled = false;
     if (answer.state !== "done") { say(`Not scored: ${answer.why || answer.detail || "the server does not answer."}`); return; }
     await load();
-    say(`Scored again and ranked anew; ${answer.changed} more are suspected.`);
+    say(`Scored and ranked again; ${answer.changed} more labels are suspected.`);
     return;
   }
 }
@@ -277,16 +277,16 @@ async function drawOne() {
   const place = byId("one");
   state.drawn = null;
   if (state.at === null) {
-    place.replaceChildren(make("h2", { id: "one-title" }, "Nothing to decide here"), make("p", {}, "Every suspect of this selection is decided. Export the labels above, or show the decided ones."));
+    place.replaceChildren(make("h2", { id: "one-title" }, "Nothing to decide here"), make("p", {}, "Every suspect in this selection is decided. Export the labels above, or show decided examples."));
     return;
   }
   const row = rowOf(state.at);
   if (!row) { state.at = null; return drawOne(); }
   const found = await ask(`/api/examples/${row.at}`);
   const { ok, answer } = found;
-  if (turn !== drawing) return; // another one was asked for meanwhile
+  if (turn !== drawing) return; // another example was requested in the meantime
   if (!ok) { say(`This example cannot be shown: ${why(found)}`); return; }
-  Object.assign(row, { to: answer.to, sure: answer.sure }); // as the neighbours are for
+  Object.assign(row, { to: answer.to, sure: answer.sure }); // the class whose neighbours are shown
   const side = (name, c) => make("div", {}, make("p", {}, "Most similar of ", label(c)),
     make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), one.similarity.toFixed(3)))));
   const cells = (one, name) => make("tr", {}, make("th", { scope: "row" }, text(name, "name")), ...one.cells.map((value) => make("td", { className: "text" }, text(value, "name"))));

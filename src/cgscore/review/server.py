@@ -1,197 +1,121 @@
-"""The web application: what is answered to whom `access` lets in.
-
-Examples are asked for by number, never by path. If the decisions file is gone or locked the answer
-is 503, and nothing counts as decided.
-"""
+"""Serving a review on the loopback address until interrupted."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import signal
+import socket
 import threading
-from collections.abc import Awaitable, Callable
-from importlib.resources import files
-from typing import Literal
+from collections.abc import Iterator
+from types import FrameType
 
-from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict
+import uvicorn
 
-from cgscore.errors import CGScoreError, StorageError
-from cgscore.review.access import OPEN_ADDRESS, TAB_HEADER, Access
-from cgscore.review.decisions import Decision, Overtaken
-from cgscore.review.export import table_bytes
+from cgscore.errors import OptionError
+from cgscore.review.access import Access
+from cgscore.review.application import application
+from cgscore.review.launch_page import LaunchPage
 from cgscore.review.session import Review
 
-SIDE = 512  # pixels of a picture
-
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-_STATIC = {
-    "nodes.js": ("cgscore.report", "nodes.js", "text/javascript"),
-    "page.js": ("cgscore.review", "page.js", "text/javascript"),
-    "welcome.js": ("cgscore.review", "welcome.js", "text/javascript"),
-    "page.css": ("cgscore.review", "page.css", "text/css"),
-    "base.css": ("cgscore.report", "page.css", "text/css"),
-}
+HOST = "127.0.0.1"
 
 
-class Back(BaseModel):
-    """A decision that is taken back."""
+def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool = False) -> None:
+    """Serve a review until interrupted; the address, with its token, is printed first.
 
-    model_config = ConfigDict(strict=True)
-
-    number: int
-
-
-class Asked(BaseModel):
-    """A decision as the page sends it."""
-
-    model_config = ConfigDict(strict=True)
-
-    at: int
-    action: Literal["accept", "keep", "change", "skip"]
-    label: int | None = None
-    known: int | None = None
-
-
-def application(review: Review, access: Access, entered: Callable[[str], object]) -> FastAPI:
-    """The application for one review.
+    A token admits one tab. When the printed one is used, the next address is printed.
 
     Parameters
     ----------
     review : Review
         What is reviewed.
-    access : Access
-        Decides who may ask.
-    entered : callable
-        Called with every token that has let a tab in.
+    port : int
+        Port to listen on; 0 for any free one.
+    browser : bool
+        Open the user's browser.
+    as_json : bool
+        Print addresses as JSON.
     """
-    app = FastAPI(title="cgscore review", docs_url=None, redoc_url=None, openapi_url=None)
+    with contextlib.ExitStack() as stack:
+        stack.callback(review.decisions.close)
+        listening = stack.enter_context(_listening(port))
+        number = listening.getsockname()[1]
+        access = Access(number)
+        printed = {access.new_token()}
+        address = f"http://{HOST}:{number}/?token="
+        _print_address(address + next(iter(printed)), review, number, as_json=as_json)
+        stack.enter_context(_clean_exit_on_signals())
+        launch_page, launch_token = None, None
+        if browser:
+            launch_token = access.new_token()
+            launch_page = LaunchPage(address + launch_token)
+            stack.callback(launch_page.remove)
+            launch_page.open_browser()
 
-    @app.middleware("http")
-    async def guard(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        refusal = access.refusal(request)
-        response = await answer(request) if refusal is None else _refused(refusal)
-        response.headers.update(_HEADERS)
-        return response
+        def entered(token: str) -> None:
+            if launch_page is not None and token == launch_token:
+                launch_page.remove()
+            if token in printed:
+                printed.add(next_token := access.new_token())
+                with contextlib.suppress(OSError, ValueError):  # the terminal may be closed
+                    _print_next(address + next_token, as_json=as_json)
 
-    @app.exception_handler(StorageError)
-    def unavailable(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 503)
-
-    @app.exception_handler(RequestValidationError)
-    def malformed(_: Request, error: Exception) -> JSONResponse:
-        # without the values that were sent: NaN or half a surrogate pair cannot be sent back
-        found = error.errors() if isinstance(error, RequestValidationError) else []
-        return JSONResponse({"detail": "; ".join(str(one["msg"]) for one in found)}, 422)
-
-    @app.get("/")
-    def page(request: Request) -> Response:
-        if "token" not in request.query_params:
-            return Response(_text("cgscore.review", "page.html"), media_type="text/html")
-        token = request.query_params["token"]
-        tab = access.exchange(token)
-        if tab is None:
-            return _refused(f"this token is not valid, or was used before. {OPEN_ADDRESS}")
-        entered(token)
-        # Not a redirection: after one from the file that opens the browser, cookies that are for
-        # this site alone would not be sent.
-        welcome = _text("cgscore.review", "welcome.html").replace("TAB-SECRET", tab)
-        response = Response(welcome, media_type="text/html")
-        response.set_cookie(
-            access.cookie_name, access.cookie, path="/", httponly=True, samesite="strict"
+        config = uvicorn.Config(
+            application(review, access, entered),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
         )
-        return response
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
 
-    @app.get("/static/{name}")
-    def static(name: str) -> Response:
-        if name not in _STATIC:
-            raise HTTPException(404)
-        package, file, kind = _STATIC[name]
-        return Response(_text(package, file), media_type=kind)
 
-    @app.get("/api/review")
-    def overview(request: Request) -> JSONResponse:
-        key = access.key(request.headers[TAB_HEADER])
-        return JSONResponse({**review.overview(), "key": key})
-
-    @app.get("/api/examples/{at}")
-    def example(at: int) -> JSONResponse:
-        _refuse_unknown(at, review)
-        return JSONResponse(review.example(at))
-
-    @app.get("/pictures/{at}")
-    def picture(at: int) -> Response:
-        _refuse_unknown(at, review)
-        if review.dataset is None or not review.dataset.drawable:
-            raise HTTPException(404)
-        return Response(review.dataset.thumbnail(at, SIDE), media_type="image/png")
-
-    @app.post("/api/decisions")
-    def decide(asked: Asked) -> JSONResponse:
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made = review.decide(asked.at, asked.action, asked.label, asked.known)
-        except Overtaken as other:
-            return JSONResponse({"decision": _shown(other.decision)}, 409)
-        except StorageError:
-            raise
-        except CGScoreError as error:
-            raise HTTPException(422, str(error)) from error
-        return JSONResponse({"decision": _shown(made), "progress": review.progress()})
-
-    @app.post("/api/undo")
-    def undo(back: Back) -> JSONResponse:
-        try:
-            gone = review.decisions.take_back(back.number)
-        except Overtaken:
-            return JSONResponse({}, 409)
-        now = review.decisions.current().get(gone.position)
-        return JSONResponse(
-            {"at": gone.position, "decision": _shown(now), "progress": review.progress()}
-        )
-
-    @app.post("/api/rescore")
-    def rescore() -> JSONResponse:
-        if review.rescoring["state"] != "running":
-            review.rescoring = {"state": "running"}
-            threading.Thread(target=review.rescore, daemon=True).start()
-        return JSONResponse(review.rescoring, 202)
-
-    @app.get("/api/rescore")
-    def rescoring() -> JSONResponse:
-        return JSONResponse(review.rescoring)
-
-    @app.get("/export/{what}.{kind}")
-    def export(what: Literal["labels", "changes"], kind: Literal["csv", "parquet"]) -> Response:
-        table = review.labels() if what == "labels" else review.changes()
-        return Response(
-            table_bytes(table, kind),
-            media_type="text/csv" if kind == "csv" else "application/octet-stream",
-            headers={"Content-Disposition": f'attachment; filename="{what}.{kind}"'},
-        )
-
-    return app
+            listening.bind((HOST, port))
+            listening.listen()  # requests wait until the server is ready
+        except OSError as error:
+            raise OptionError(
+                f"--port {port} cannot be used: {error.strerror}. Choose another."
+            ) from error
+        yield listening
 
 
-def _refused(why: str) -> Response:
-    return PlainTextResponse(f"Refused: {why}", 403)
+@contextlib.contextmanager
+def _clean_exit_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the process by an exception, so that its files are removed."""
+
+    def exit_process(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, exit_process)
+                changed.append(number)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def _refuse_unknown(at: int, review: Review) -> None:
-    if not 0 <= at < len(review.scores):
-        raise HTTPException(404, f"There is no example {at}.")
+def _print_address(address: str, review: Review, number: int, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"address": address, "decisions": str(review.decisions.path)}), flush=True)
+        return
+    print(f"Review:   {address}", flush=True)
+    print(f"Saved in: {review.decisions.path}, each decision as soon as it is made")
+    print(f"Remote:   ssh -L {number}:{HOST}:{number} THIS-MACHINE, then open the same address")
+    print("Stop:     Ctrl-C", flush=True)
 
 
-def _text(package: str, name: str) -> str:
-    return (files(package) / name).read_text(encoding="utf-8")
-
-
-def _shown(decision: Decision | None) -> dict[str, object] | None:
-    return None if decision is None else vars(decision)
+def _print_next(address: str, *, as_json: bool) -> None:
+    """Print the address for another tab: each is valid for one tab only."""
+    print(json.dumps({"address": address}) if as_json else f"Again:    {address}", flush=True)

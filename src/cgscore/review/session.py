@@ -1,4 +1,4 @@
-"""What is being reviewed: suspects in order, decisions, what they teach, corrected labels."""
+"""A review: suspects in order, decisions about them, scoring again, corrected labels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from cgscore.api import factor
 from cgscore.errors import OptionError
 from cgscore.factorisation import Factor
+from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
-from cgscore.issues.noise_model import Noise, estimate_noise, judge, wilson
+from cgscore.issues.noise_model import NoiseModel, estimate_noise
+from cgscore.issues.verdicts import judge
 from cgscore.kernel import Array
 from cgscore.problem import Inputs
-from cgscore.report.content import TEXT, short
-from cgscore.report.informative_columns import telling_columns
-from cgscore.review.decisions import Decision, Decisions
+from cgscore.report.informative_columns import informative_columns
+from cgscore.report.values import MAX_TEXT_LENGTH, short
+from cgscore.review.database import Decision
+from cgscore.review.decisions import Decisions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,10 +28,10 @@ if TYPE_CHECKING:
     from cgscore.data import Dataset
     from cgscore.result.scores import Scores
 
-TAUGHT = 5  # decisions from which the precision of suggestions is told
-COLUMNS = 40  # of a table shown for an example
-CELLS = 6  # of them in the grid
-WHOLE = 10_000  # characters of a text that is to be judged
+MIN_JUDGED = 5  # decisions before the precision of suggestions is estimated
+MAX_COLUMNS = 40  # columns of a table shown for an example
+MAX_GRID_COLUMNS = 6  # columns shown in the grid
+MAX_JUDGED_TEXT = 10_000  # characters of an example that is text
 
 
 class Review:
@@ -39,9 +42,9 @@ class Review:
     scores : Scores
         The result.
     dataset : Dataset or None
-        The scored data; without them there are no pictures, neighbours or new scores.
+        The scored data. Without them there are no pictures or neighbours, and no scoring again.
     decisions : Decisions
-        What was decided so far.
+        The decisions made so far.
     """
 
     def __init__(self, scores: Scores, dataset: Dataset | None, decisions: Decisions) -> None:
@@ -61,15 +64,15 @@ class Review:
             for name in ("predicted_label", "runner_up")
         )
         self._suggested, self._sure = self._others(best, second, issues["confidence"].to_numpy())
-        self._columns = self._telling()
-        self._noise: Noise | None = None
+        self._columns = self._informative_columns()
+        self._noise: NoiseModel | None = None
         self._prepared: Inputs | None = None
         self._factor: Factor | None = None
         self._preparing, self._scoring = threading.Lock(), threading.Lock()
         self.rescoring: dict[str, Any] = {"state": "never"}
 
     def overview(self) -> dict[str, Any]:
-        """Everything but the examples themselves."""
+        """Everything that the page shows except the examples themselves."""
         return {
             "title": short(self.scores.meta["source"]),
             "fingerprint": self.scores.meta["fingerprint"],
@@ -82,7 +85,7 @@ class Review:
         }
 
     def queue(self) -> list[dict[str, Any]]:
-        """All that was ever suspected or decided, worst first."""
+        """All examples that were ever suspected or decided, the worst first."""
         current = self.decisions.current()
         wanted = np.union1d(np.flatnonzero(self._flagged), np.array(list(current), np.intp))
         ids = self.scores.table["id"].to_numpy()
@@ -93,17 +96,17 @@ class Review:
                 "from": int(self.codes[at]),
                 "to": int(self._suggested[at]),
                 "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
-                "cells": self._cells(int(at))[:CELLS],
-                "decision": _told(current.get(int(at))),
+                "cells": self._cells(int(at))[:MAX_GRID_COLUMNS],
+                "decision": _as_json(current.get(int(at))),
             }
             for at in wanted[np.argsort(self._right[wanted], kind="stable")]
         ]
 
     def example(self, at: int) -> dict[str, Any]:
-        """One example with what speaks for either label."""
+        """One example, with its neighbours of the given and of the suggested class."""
         row = self.scores.table.iloc[at]
         to = int(self._suggested[at])
-        found: dict[str, Any] = {
+        example: dict[str, Any] = {
             "at": at,
             "id": short(row["id"]),
             "from": int(self.codes[at]),
@@ -116,84 +119,91 @@ class Review:
             "cells": self._cells(at),
         }
         if self.dataset is None:
-            return found
+            return example
         for side, c in (("given", int(self.codes[at])), ("suggested", to)):
-            found[side] = [
+            example[side] = [
                 {
                     "at": near,
                     "id": short(self.dataset.ids[near]),
-                    "similarity": alike,
+                    "similarity": similarity,
                     "cells": self._cells(near),
                 }
-                for near, alike in nearest(self._inputs(), self.codes, at, c)
+                for near, similarity in nearest(self._inputs(), self.codes, at, c)
             ]
-        return found
+        return example
 
     def decide(self, at: int, action: str, label: int | None, known: int | None) -> Decision:
-        """Write a decision down; `label` is the class that was seen as the suggested or chosen."""
+        """Save a decision; `label` is the suggested class that was shown, or the chosen one."""
         if not 0 <= at < len(self.scores):
             raise OptionError(f"There is no example {at}.")
         given = int(self.codes[at])
-        leads = given if action in ("keep", "skip") else label
-        if leads is None or not 0 <= leads < len(self.names):
-            raise OptionError(f"{action!r} with label {label!r} makes no sense.")
-        if action == "change" and leads == self._suggested[at]:
+        new = given if action in ("keep", "skip") else label
+        if new is None or not 0 <= new < len(self.names):
+            raise OptionError(
+                f"label must be a class from 0 to {len(self.names) - 1} for {action!r}; got "
+                f"{label!r}."
+            )
+        if action == "change" and new == self._suggested[at]:
             action = "accept"
-        if action in ("accept", "change") and leads == given:
+        if action in ("accept", "change") and new == given:
             action = "keep"
-        return self.decisions.add(at, action, leads, known)
+        return self.decisions.add(at, action, new, known)
 
     def progress(self) -> dict[str, Any]:
-        """How far the review is, and how good suggestions were so far."""
+        """The number of decisions, and how good the suggestions were so far."""
         current = self.decisions.current()
         counts = dict.fromkeys(("accept", "keep", "change", "skip"), 0)
         for decision in current.values():
             counts[decision.action] += 1
-        open_ones = int(self._flagged.sum() - self._flagged[list(current)].sum())
+        undecided = int(self._flagged.sum() - self._flagged[list(current)].sum())
         judged = counts["accept"] + counts["keep"] + counts["change"]
         taught = None
-        if judged >= TAUGHT:
+        if judged >= MIN_JUDGED:
             taught = {
                 "judged": judged,
                 "wrong": _share(counts["accept"] + counts["change"], judged),
                 "right_label": _share(counts["accept"], judged),
             }
-        return {"counts": counts, "open": open_ones, "taught": taught}
+        return {"counts": counts, "open": undecided, "taught": taught}
 
     def rescore(self) -> None:
         """Score again with the corrections, and rank what is left; runs until done.
 
-        How labels go wrong is what it was before any was corrected: of the open ones as many are
-        wrong as before. Who was suspected stays so until decided.
+        The noise model stays that of the labels before any correction, since the rate of wrong
+        labels among the open ones has not changed. Suspects stay suspects until they are decided.
         """
         with self._scoring:
             self.rescoring = {"state": "running"}
             try:
                 changed = self._score_again()
-            except Exception as error:  # whatever it is, the page has to be told
+            except Exception as error:  # the page shows it, whatever it is
                 self.rescoring = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
             else:
                 self.rescoring = {"state": "done", "changed": changed}
 
     def _score_again(self) -> int:
-        """Renew verdicts; how many more are suspected."""
+        """Renew the verdicts, and return how many more labels are suspected."""
         if self.dataset is None:
             raise OptionError("Scoring again needs the data: --source")
         if self._noise is None:
             known = ~np.isnan(self.scores.loo).any(axis=1)
             self._noise = estimate_noise(self.scores.loo[known], self.codes[known])
         if self._factor is None:
-            self._factor = factor(self.dataset, ridge=self.scores.meta["ridge"])
+            self._factor = factor(
+                self.dataset, ridge=self.scores.meta["ridge"], kernel=self.scores.kernel.name
+            )
         labels = self.corrected()
         again = self._factor.score(self.scores.classes[labels])
-        loo = np.full((len(again), len(self.names)), -1.0)  # classes that are gone predict nothing
+        loo = np.full((len(again), len(self.names)), -1.0)  # for classes left without examples
         loo[:, np.searchsorted(self.scores.classes, again.classes)] = again.loo
         verdicts = judge(loo, labels, self._noise)
         more = (verdicts.right < 0.5) & ~self._flagged
         self._right = verdicts.right
-        self._suggested, self._sure = self._others(verdicts.best, verdicts.second, verdicts.sure)
-        turned = verdicts.best == self.codes
-        self._sure[turned] = verdicts.next_sure[turned]
+        self._suggested, self._sure = self._others(
+            verdicts.best, verdicts.second, verdicts.best_probability
+        )
+        agrees = verdicts.best == self.codes
+        self._sure[agrees] = verdicts.second_probability[agrees]
         self._flagged = self._flagged | more
         return int(more.sum())
 
@@ -219,18 +229,21 @@ class Review:
         return table
 
     def changes(self) -> pd.DataFrame:
-        """What was changed: id, old and new label, when."""
+        """The changed labels: id, old and new label, time."""
         import pandas as pd
 
-        decisions = sorted(self.decisions.current().values(), key=lambda one: one.number)
-        made = [one for one in decisions if one.label != self.codes[one.position]]
-        at = np.array([one.position for one in made], np.intp)
+        decisions = sorted(self.decisions.current().values(), key=lambda decision: decision.number)
+        changes = [
+            decision for decision in decisions if decision.label != self.codes[decision.position]
+        ]
+        at = np.array([decision.position for decision in changes], np.intp)
+        new = np.array([decision.label for decision in changes], np.intp)
         table: pd.DataFrame = pd.DataFrame(
             {
                 "id": self.scores.table["id"].to_numpy()[at],
                 "old_label": self.scores.classes[self.codes[at]],
-                "new_label": self.scores.classes[np.array([one.label for one in made], np.intp)],
-                "when": [one.made for one in made],
+                "new_label": self.scores.classes[new],
+                "when": [decision.made for decision in changes],
             }
         )
         return table
@@ -238,38 +251,38 @@ class Review:
     def _others(
         self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
     ) -> tuple[NDArray[np.intp], Array]:
-        """The most probable class but the given one, and how sure it is if it is the best."""
+        """The most probable class other than the given one; its probability if it is the best."""
         suggested = np.where(best == self.codes, second, best).astype(np.intp)
         return suggested, np.where(best == self.codes, np.nan, sure)
 
-    def _telling(self) -> list[Any]:
-        """The columns of a table, those that tell most about the suspects first."""
+    def _informative_columns(self) -> list[Any]:
+        """The columns of a table, the most informative about the suspects first."""
         frame = None if self.dataset is None or self.dataset.drawable else self.dataset.frame
         if frame is None or self.dataset is None:
             return []
         if self.dataset.texts is not None:  # they come first
-            return frame.columns.tolist()[:COLUMNS]
+            return frame.columns.tolist()[:MAX_COLUMNS]
         suspects = np.flatnonzero(self._flagged)
         first: list[Any] = []
         if len(suspects):
-            told = telling_columns(frame, self.codes, suspects, self._suggested[suspects])
-            first = told.columns.tolist()
-        return [*first, *(name for name in frame.columns if name not in first)][:COLUMNS]
+            columns = informative_columns(frame, self.codes, suspects, self._suggested[suspects])
+            first = columns.columns.tolist()
+        return [*first, *(name for name in frame.columns if name not in first)][:MAX_COLUMNS]
 
     def _cells(self, at: int) -> list[str]:
-        """What a row of a table holds."""
+        """The values of an example in the columns that are shown."""
         if self.dataset is None or self.dataset.frame is None or not self._columns:
             return []
-        longest = TEXT if self.dataset.texts is None else WHOLE
+        longest = MAX_TEXT_LENGTH if self.dataset.texts is None else MAX_JUDGED_TEXT
         return [short(self.dataset.frame[name].iloc[at], longest) for name in self._columns]
 
     def _inputs(self) -> Inputs:
         with self._preparing:
             if self._prepared is None:
                 if self.dataset is None:
-                    raise OptionError("There are no data.")
+                    raise OptionError("Neighbours need the data: --source")
                 ridge = self.scores.meta["ridge"]
-                self._prepared = Inputs(self.dataset, ridge=ridge)
+                self._prepared = Inputs(self.dataset, ridge=ridge, kernel=self.scores.kernel)
             return self._prepared
 
 
@@ -279,7 +292,8 @@ def _share(hits: int, of: int) -> dict[str, float]:
     return {"share": hits / of, "low": low, "high": high}
 
 
-def _told(decision: Decision | None) -> dict[str, Any] | None:
+def _as_json(decision: Decision | None) -> dict[str, Any] | None:
+    """A decision as the page receives it."""
     if decision is None:
         return None
     return {"number": decision.number, "action": decision.action, "label": decision.label}

@@ -19,17 +19,17 @@ def new_folder(
     *,
     copy: bool = False,
 ) -> int:
-    """Links to (or copies of) the images at these positions, one folder per label; how many.
+    """Link to (or copy) the images at these positions, one folder per label; return their number.
 
     Raises
     ------
     OptionError
-        The data are no folder of images, the new folder exists, or a class cannot name a folder.
+        The data are not a folder of images, the new folder exists, or a class cannot name a folder.
     """
     root = Path(dataset.source)
     if not root.is_dir() or dataset.files is None:
         raise OptionError(f"{dataset.source} is not a folder of images.")
-    refuse_folder(folder, root)
+    check_new_folder(folder, root)
     pairs = [
         (dataset.files[i], Path(_folder_name(label), *_inside(str(dataset.ids[i]))))
         for i, label in zip(positions, labels, strict=True)
@@ -39,7 +39,7 @@ def new_folder(
         _fill(beside, pairs, copy)
         os.replace(beside, folder)
     except OSError as error:
-        raise OptionError(f"{folder} cannot be made: {error.strerror}.") from error
+        raise OptionError(f"{folder} cannot be created: {error.strerror}.") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return len(pairs)
@@ -53,22 +53,23 @@ def _folder_name(label: object) -> str:
 
 
 def _inside(name: str) -> tuple[str, ...]:
-    """Where an image is below the folder of its class: ``a/1.png`` of ``cat/a/1.png``."""
+    """The path of an image below the folder of its class: ``a/1.png`` of ``cat/a/1.png``."""
     parts = PurePosixPath(name).parts
     if not parts or any(part in ("..", "/") or "\0" in part for part in parts):
         raise OptionError(f"{name!r} cannot be the name of an image.")
     return parts[1:] or parts
 
 
-def refuse_folder(folder: Path, source: Path) -> None:
-    """Refuse a place for a new folder that is taken, or inside the data."""
+def check_new_folder(folder: Path, source: Path) -> None:
+    """Raise `OptionError` for a new folder that exists, or is inside the data."""
     if folder.exists() or folder.is_symlink():
-        raise OptionError(f"{folder} exists already. A new folder is made, nothing is overwritten.")
+        raise OptionError(f"{folder} exists already. Choose a new name: nothing is overwritten.")
     if folder.resolve().is_relative_to(source.resolve()):
         raise OptionError(f"{folder} is inside {source}: it would be read as part of the data.")
 
 
 def _fill(folder: Path, pairs: list[tuple[Path, Path]], copy: bool) -> None:
+    """Create the folder with a link or copy of each file at its place in it."""
     folder.mkdir()
     taken: set[Path] = set()
     for path, place in pairs:

@@ -1,13 +1,13 @@
 r"""Where a window of examples should start, by kernel regression and without training a network.
 
 For every candidate the examples S of the window are kept, ``A = (H_SS + ridge I)^-1 Y_S`` is fitted
-to them, and it predicts the whole training set: ``H_:S A`` for the examples that were left out, and
-for those of the window what it would predict without them, ``Y_S - A / d``. Fitted values would be
-right for whatever is kept, wrong labels too. The candidate that predicts most labels wins.
+to them, and it predicts the whole training set: ``H_:S A`` for the examples that are left out, and
+the leave-one-out prediction ``Y_S - A / d`` for those of the window. Fitted values would reproduce
+any label in the window, wrong ones too. The candidate that predicts most labels wins.
 
-At most `FITTED` examples of a window are fitted and `JUDGED` of all are predicted, drawn at random.
-The ridge is the one of the least leave-one-out error on a sample of all (`solvers/ridge.py`).
-Cost of a candidate: ``m^3 + 2 m n (p + k)`` flops with these m and n.
+At most `MAX_FITTED` examples of a window are fitted and `MAX_JUDGED` of all are predicted, drawn at
+random. The ridge is the one of the least leave-one-out error on a sample of all
+(`solvers/ridge_search.py`). Cost of a candidate: ``m^3 + 2 m n (p + k)`` flops with these m and n.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import Array, UnitRows, gram_block, own_gram
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 
 Index = NDArray[np.intp]
 
-FITTED = 1500
-JUDGED = 3000
-STEP = 0.05  # between candidates
+MAX_FITTED = 1500
+MAX_JUDGED = 3000
+OFFSET_STEP = 0.05  # between candidates
 
 
-def offsets(fraction: float) -> Array:
-    """Candidates: every twentieth, and the last window."""
+def candidate_offsets(fraction: float) -> Array:
+    """Offsets of the windows that are tried: every twentieth, and the last."""
     last = 1 - fraction
-    steps = np.arange(0, last - STEP / 4, STEP)
+    steps = np.arange(0, last - OFFSET_STEP / 4, OFFSET_STEP)
     return np.round(np.append(steps, last), 9)
 
 
-def predicted_by_windows(
+def window_qualities(
     rows: UnitRows,
     Y: Array,
     fraction: float,
@@ -46,45 +46,66 @@ def predicted_by_windows(
     seed: int,
     progress: Progress,
 ) -> dict[float, float]:
-    """What the window of each candidate reaches: offset -> quality.
+    """How well each window predicts all examples: offset -> quality.
 
-    `window` gives the positions kept for an offset. The quality is the share of labels predicted,
-    or for one column of targets the share of their variance explained.
+    Parameters
+    ----------
+    rows : UnitRows
+        All examples.
+    Y : (n, k) array
+        Their targets.
+    fraction : float
+        Size of the window, as a share.
+    window : callable
+        The positions that a window keeps, from its offset.
+    seed : int
+        Seed of the samples.
+    progress : Progress
+        Where progress is reported.
+
+    Returns
+    -------
+    dict
+        The quality is the share of labels predicted, or for a single column of targets the share of
+        their variance explained.
     """
-    draw = np.random.default_rng(seed)
-    some = ridge_sample(len(rows), seed)
-    ridge = least_error(rows[some], Y[some]).ridge
-    judged = np.sort(draw.choice(len(rows), min(JUDGED, len(rows)), replace=False))
-    found: dict[float, float] = {}
-    candidates = offsets(fraction).tolist()
+    rng = np.random.default_rng(seed)
+    sample = ridge_sample(len(rows), seed)
+    ridge = least_error(rows[sample], Y[sample]).ridge
+    judged = np.sort(rng.choice(len(rows), min(MAX_JUDGED, len(rows)), replace=False))
+    qualities: dict[float, float] = {}
+    candidates = candidate_offsets(fraction).tolist()
     with progress.phase("windows", len(candidates)) as advance:
         for offset in candidates:
-            kept = window(offset)
-            if len(kept) > FITTED:
-                kept = np.sort(draw.choice(kept, FITTED, replace=False))
-            predicted = _predicted(rows, Y, kept, judged, ridge)
-            found[offset] = _quality(Y[judged], predicted)
+            fitted = window(offset)
+            if len(fitted) > MAX_FITTED:
+                fitted = np.sort(rng.choice(fitted, MAX_FITTED, replace=False))
+            F = _predictions(rows, Y, fitted, judged, ridge)
+            qualities[offset] = _quality(Y[judged], F)
             advance(1)
-    return found
+    return qualities
 
 
-def _predicted(rows: UnitRows, Y: Array, kept: Index, judged: Index, ridge: float) -> Array:
-    """What the kept examples predict for the judged ones, each kept one left out for itself."""
-    H = gram_block(rows[kept], rows[kept])
-    np.fill_diagonal(H, 0.5 + ridge)
-    factor, status = dpotrf(H, lower=1, overwrite_a=1)
+def best_offset(qualities: dict[float, float]) -> float:
+    """The offset of the highest quality, the first of equals."""
+    return max(qualities, key=lambda offset: qualities[offset])
+
+
+def _predictions(rows: UnitRows, Y: Array, fitted: Index, judged: Index, ridge: float) -> Array:
+    """Predictions for the judged examples; leave-one-out for those that are fitted."""
+    factor, status = dpotrf(own_gram(rows[fitted], ridge), lower=1, overwrite_a=1)
     if status:
         raise SingularKernelError(f"The kernel of a window cannot be factorised with {ridge=:g}.")
-    A, solved = dpotrs(factor, Y[kept], lower=1)
+    A, solved = dpotrs(factor, Y[fitted], lower=1)
     inverse, status = dpotri(factor, lower=1, overwrite_c=1)
     if solved or status:
         raise SingularKernelError(f"The kernel of a window cannot be inverted with {ridge=:g}.")
-    F: Array = gram_block(rows[judged], rows[kept]) @ A
-    place = np.searchsorted(kept, judged)
-    place[place == len(kept)] = 0
-    inside = kept[place] == judged
-    codes = place[inside]
-    F[inside] = Y[kept[codes]] - A[codes] / np.diagonal(inverse)[codes, None]
+    F: Array = gram_block(rows[judged], rows[fitted]) @ A
+    place = np.searchsorted(fitted, judged)
+    place[place == len(fitted)] = 0
+    inside = fitted[place] == judged
+    within = place[inside]
+    F[inside] = Y[fitted[within]] - A[within] / np.diagonal(inverse)[within, None]
     return F
 
 

@@ -40,7 +40,8 @@ from scipy.spatial.distance import cdist
 
 from cgscore.errors import OptionError
 from cgscore.kernel import Array
-from cgscore.selection.orders import check_selection, class_quotas
+from cgscore.selection.orders import check_selection
+from cgscore.selection.quotas import class_quotas
 from cgscore.training.loop.evaluation import Evaluation
 from cgscore.training.loop.reselection import Coreset
 from cgscore.training.scores.residuals import class_columns, residuals

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from cgscore.issues import calibration
-from cgscore.issues.calibration import Calibration, best_penalty, calibrated, likelihood, sharpest
+from cgscore.issues.calibration import (
+    Calibration,
+    best_penalty,
+    calibrate,
+    log_likelihood,
+    sharpest,
+)
 
 TRUE = np.array([[6.0, 2.0, 0.0], [-1.0, 4.0, 0.0], [0.0, 0.0, 9.0]])
 
@@ -33,13 +39,13 @@ def test_true_probabilities_are_found_through_the_noise(rate: float) -> None:
     F, q, given = drawn(4000, T)
     start = sharpest(F, given, T)
     penalty = best_penalty(F, given, T, start)
-    found = calibrated(F, given, T, start, penalty)
+    found = calibrate(F, given, T, start, penalty)
     assert penalty is not None
-    assert likelihood(F, given, T, found) > likelihood(F, given, T, start) + 50
+    assert log_likelihood(F, given, T, found) > log_likelihood(F, given, T, start) + 50
     error = np.abs(found.probabilities(F) - q).mean()
     assert error < 0.03
     assert error < 0.4 * np.abs(start.probabilities(F) - q).mean()
-    blind = calibrated(F, given, np.eye(3), sharpest(F, given, np.eye(3)), penalty)
+    blind = calibrate(F, given, np.eye(3), sharpest(F, given, np.eye(3)), penalty)
     assert rate == 0 or np.abs(blind.probabilities(F) - q).mean() > 3 * error
 
 
@@ -51,7 +57,7 @@ def test_the_likelihood_against_a_plain_loop() -> None:
     for f, j in zip(F, given, strict=True):
         e = np.exp(f @ TRUE + [0.5, 0.0, -0.5])
         total += np.log(sum(e[c] / e.sum() * T[c, j] for c in range(3)))
-    assert likelihood(F, given, T, how) == pytest.approx(total)
+    assert log_likelihood(F, given, T, how) == pytest.approx(total)
 
 
 def test_the_slope_of_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +70,7 @@ def test_the_slope_of_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
         return type("Found", (), {"x": first})
 
     monkeypatch.setattr(calibration, "minimize", minimize)
-    calibrated(F, given, T, Calibration(2.0), 3.0)
+    calibrate(F, given, T, Calibration(2.0), 3.0)
     (cost,) = seen
     x = np.random.default_rng(1).standard_normal(12)
     steps = 1e-6 * np.eye(12)
@@ -77,9 +83,9 @@ def test_few_examples_or_many_classes_keep_the_one_sharpness() -> None:
     y = np.arange(60) % 3
     F = 2.0 * np.eye(3)[y] - 1 + 0.3 * rng.standard_normal((60, 3))
     T, start = uniform(0.1, 3), Calibration(4.0)
-    how = calibrated(F, y, T, start, best_penalty(F, y, T, start))
+    how = calibrate(F, y, T, start, best_penalty(F, y, T, start))
     assert np.abs(how.probabilities(F) - start.probabilities(F)).mean() < 0.02
-    k = calibration.WIDEST + 1
+    k = calibration.MAX_FULL_CLASSES + 1
     many = np.zeros((k, k))
     assert best_penalty(many, np.arange(k), uniform(0.1, k), start) is None
-    assert calibrated(F, y, T, start, None) == sharpest(F, y, T)
+    assert calibrate(F, y, T, start, None) == sharpest(F, y, T)

@@ -20,7 +20,8 @@ import pytest
 import cgscore
 from cgscore.data.readers.registry import OPTIONS
 from cgscore.errors import CGScoreError, MemoryLimitError, ResultError, StorageError
-from cgscore.result.schema import META_1, READ_OPTIONS, REQUIRED, check_openable
+from cgscore.result.schema import META_1, READ_OPTIONS, REQUIRED
+from cgscore.result.source import check_openable
 from tests.command import invoke
 
 Document = dict[str, Any]
@@ -258,8 +259,8 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "complexity missing": (entry("complexity", None), "complexity is not a list"),
     "complexity too short": (entry("complexity", [1.0]), "1 complexities for 3 classes"),
     "complexity of texts": (entry("complexity", ["a", "b", "c"]), "complexity is not a list"),
-    "meta missing": (entry("meta", None), "it has no meta"),
-    "meta a list": (entry("meta", []), "it has no meta"),
+    "meta missing": (entry("meta", None), "meta is missing, or not an object"),
+    "meta a list": (entry("meta", []), "meta is missing, or not an object"),
     "n one more": (meta("n", 31), "30 rows"),
     "n true": (meta("n", True), r"meta\['n'\] is True"),
     "n as text": (meta("n", "30"), r"meta\['n'\] is '30'"),

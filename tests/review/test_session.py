@@ -78,10 +78,10 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, folder:
     assert (
         page.locator("#progress")
         .inner_text()
-        .startswith("4 decided (1 accepted, 1 changed otherwise, 1 kept, 1 skipped)")
+        .startswith("4 decided (1 accepted, 1 changed to another class, 1 kept, 1 skipped)")
     )
     page.locator("#undo").click()
-    saved(page, "Taken back")
+    saved(page, "Undone")
     assert page.locator("#progress").inner_text().startswith("3 decided")
     page.locator("#one-title", has_text=title).wait_for()
     page.locator("#one .accept").click()
@@ -158,12 +158,12 @@ def test_two_tabs(server: Server, browser: Browser) -> None:
     one.keyboard.press("k")
     saved(one, "Saved: keep")
     two.keyboard.press("a")  # the same example, which this tab believes to be open
-    saved(two, "Another tab decided")
+    saved(two, "Another tab has decided")
     assert two.locator("#one .decided").inner_text().startswith("Decided: kept")
     two.keyboard.press("a")  # having seen it
     saved(two, "Saved: accept")
     one.keyboard.press("u")  # its own, which does not stand any more
-    saved(one, "Not taken back")
+    saved(one, "Not undone")
     one.keyboard.press("s")
     saved(one, "Saved: skip")
     found = server.json("GET", "/api/review")
@@ -214,7 +214,7 @@ def test_scoring_again_uses_the_corrections(server: Server, browser: Browser, ph
         body = {"at": row["at"], "action": "accept", "label": row["to"]}
         server.json("POST", "/api/decisions", body)
     page.locator("#rescore").click()
-    saved(page, "Scored again")
+    saved(page, "Scored and ranked again")
     after = server.json("GET", "/api/review")
     assert after["rescoring"]["state"] == "done"
     left = [row for row in after["queue"] if row["decision"] is None]
@@ -314,7 +314,7 @@ def test_decisions(tmp_path: Path) -> None:
         Decisions(tmp_path / "no", "one")
     with contextlib.closing(sqlite3.connect(tmp_path / "app.db")) as other_file:
         other_file.execute("CREATE TABLE theirs (a)")
-    with pytest.raises(StorageError, match="something else"):
+    with pytest.raises(StorageError, match="another program"):
         Decisions(tmp_path / "app.db", "one")
     with pytest.raises(StorageError, match="cannot be opened"):
         Decisions(tmp_path / "nowhere" / "d", "one")

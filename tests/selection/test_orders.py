@@ -1,4 +1,4 @@
-"""Which examples stay, and windows found by kernel regression."""
+"""Which examples stay."""
 
 from __future__ import annotations
 
@@ -11,49 +11,9 @@ from hypothesis import strategies as st
 
 import cgscore
 from cgscore.errors import OptionError
-from cgscore.kernel import unit_rows
-from cgscore.selection.orders import ORDERS, class_quotas, quotas, select
-from cgscore.selection.window import offsets, predicted_by_windows
-from cgscore.valuation import class_targets
+from cgscore.selection.orders import ORDERS, select
+from cgscore.selection.quotas import class_quotas
 from tests.command import invoke
-
-
-@pytest.fixture(scope="module")
-def digits() -> cgscore.Scores:
-    dataset = cgscore.read("sklearn:digits")
-    X, y = np.asarray(dataset.X[:900]), np.asarray(dataset.y)[:900].copy()
-    wrong = np.arange(len(y)) % 17 == 0
-    y[wrong] = (y[wrong] + 1) % 10
-    return cgscore.score(X, y, ridge="auto")
-
-
-@given(
-    st.lists(st.integers(0, 50), min_size=1, max_size=12).filter(sum), st.floats(0, 1), st.data()
-)
-def test_quotas_add_up_and_shares_are_alike(
-    sizes: list[int], share: float, data: st.DataObject
-) -> None:
-    n = np.array(sizes, np.intp)
-    count = round(share * n.sum())
-    found = quotas(n, count)
-    assert found.sum() == count
-    assert (np.abs(found - n * count / n.sum()) < 1).all()
-    classes = class_quotas(n, count)
-    assert classes.sum() == count
-    assert (classes <= n).all()
-    if count >= (n > 0).sum():
-        assert (classes[n > 0] > 0).all()
-    weights = np.array(data.draw(st.lists(st.floats(0.1, 9), min_size=len(n), max_size=len(n))))
-    weighted = quotas(n, count, weights)
-    assert weighted.sum() == count
-    assert ((weighted >= 0) & (weighted <= n)).all()
-
-
-def test_no_class_vanishes() -> None:
-    assert quotas(np.array([1, 50]), 15).tolist() == [0, 15]
-    assert class_quotas(np.array([1, 50]), 15).tolist() == [1, 14]
-    assert class_quotas(np.array([3, 0, 60, 3]), 3).tolist() == [1, 0, 1, 1]
-    assert class_quotas(np.array([3, 60, 3]), 2).tolist() == [0, 2, 0]  # not enough for all
 
 
 @settings(max_examples=60)
@@ -145,68 +105,22 @@ def test_suspects_go_first(digits: cgscore.Scores) -> None:
 
 def test_mistakes_are_told(digits: cgscore.Scores) -> None:
     for arguments, message in (
-        ({"fraction": 0}, "share of 0 to 1"),
-        ({"fraction": 1.5}, "share of 0 to 1"),
-        ({"fraction": "0.5"}, "share of 0 to 1"),
-        ({"fraction": 0.5, "seed": -1}, "seed=-1"),
-        ({"fraction": 0.5, "seed": None}, "seed=None"),
-        ({"fraction": 0.5, "by": ["a"] * len(digits)}, "not hold numbers"),
-        ({"fraction": float("nan")}, "share of 0 to 1"),
+        ({"fraction": 0}, "above 0 and at most 1"),
+        ({"fraction": 1.5}, "above 0 and at most 1"),
+        ({"fraction": "0.5"}, "above 0 and at most 1"),
+        ({"fraction": 0.5, "seed": -1}, "got -1"),
+        ({"fraction": 0.5, "seed": None}, "got None"),
+        ({"fraction": 0.5, "by": ["a"] * len(digits)}, "must hold numbers"),
+        ({"fraction": float("nan")}, "above 0 and at most 1"),
         ({"fraction": 0.5, "order": "best"}, "Choose one of: low-first"),
         ({"fraction": 0.5, "offset": 0.1}, "order='window'"),
-        ({"fraction": 0.5, "order": "window", "offset": 0.6}, "from 0.6 to 1.1"),
+        ({"fraction": 0.5, "order": "window", "offset": 0.6}, "from 0 to 0.5"),
         ({"fraction": 0.5, "by": "nothing"}, "Choose one of: cg"),
         ({"fraction": 0.5, "by": np.zeros(3)}, r"\(3,\)"),
         ({"fraction": 0.5, "by": np.full(len(digits), np.nan)}, "no value for"),
     ):
         with pytest.raises(OptionError, match=message):
             digits.keep(**arguments)
-
-
-def test_candidates_end_with_the_last_window() -> None:
-    assert offsets(0.5).tolist() == pytest.approx([0.05 * i for i in range(11)])
-    assert offsets(0.98).tolist() == pytest.approx([0, 0.02])
-    assert offsets(0.999).tolist() == pytest.approx([0.001])
-    assert offsets(1.0).tolist() == [0.0]
-
-
-def test_the_best_window_predicts_best_by_refitting() -> None:
-    """Against fitting anew without each kept example, and with every one left out predicted."""
-    from cgscore.execution.progress import Silent
-    from cgscore.solvers.ridge_search import least_error, ridge_sample
-
-    iris = cgscore.read("sklearn:iris")
-    X, y = np.c_[iris.X, np.ones(len(iris))][::2], np.asarray(iris.y, np.intp)[::2]
-    rows, Y = unit_rows(X), class_targets(y, 3)
-    cg = cgscore.score(X, y, ridge=0.1).table["cg"].to_numpy()
-
-    def window(offset: float) -> np.ndarray:
-        return select(cg, y, 30, order="window", offset=offset)
-
-    reached = predicted_by_windows(rows, Y, 0.4, window, seed=0, progress=Silent())
-    H = cgscore.gram(X)
-    some = ridge_sample(len(rows), 0)
-    ridge = least_error(rows[some], Y[some]).ridge
-    for offset, quality in reached.items():
-        kept, right = window(offset), 0
-        for i in range(len(y)):
-            fit = kept[kept != i]
-            A = np.linalg.solve(H[np.ix_(fit, fit)] + ridge * np.eye(len(fit)), Y[fit])
-            right += np.argmax(H[i, fit] @ A) == y[i]
-        assert quality == pytest.approx(right / len(y))
-    assert len(reached) == 13
-
-
-def test_a_window_leaves_wrong_labels_out(digits: cgscore.Scores) -> None:
-    wrong = np.arange(len(digits)) % 17 == 0
-    kept = digits.keep(0.7, "window")
-    assert wrong[kept].sum() < 0.25 * wrong.sum() < 0.3 * wrong[digits.keep(0.7)].sum()
-    found = digits.windows(0.7)
-    best = max(found, key=lambda offset: found[offset])
-    assert 0 < best < 0.3
-    assert (kept == digits.keep(0.7, "window", offset=best)).all()
-    cleaned = digits.windows(0.7, drop_issues=True)
-    assert max(cleaned.values()) > max(found.values())  # suspects do not judge
 
 
 def test_regression_is_sorted_together() -> None:
@@ -252,10 +166,10 @@ def test_prune_at_the_command_line(digits: cgscore.Scores, tmp_path: Path) -> No
     assert (np.flatnonzero(mask) == expected).all()
     assert json.loads(done.stdout)["kept"] == len(expected)
     for arguments, message in (
-        ("--keep 2 -o k.csv", "share of 0 to 1"),
+        ("--keep 2 -o k.csv", "above 0 and at most 1"),
         ("--keep 0.5 -o k.txt", "ends in .csv"),
         ("--keep 0.5 --copy", "--data-to"),
-        ("--keep 0.5 --order window --offset 0.9", "offset of 0 to 0.5"),
+        ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
         ("--keep 0.5 -o s.parquet", "the input itself"),
         ("--keep 0.5 --by label", "Choose one of"),
     ):

@@ -1,7 +1,8 @@
 """Opening the browser without showing the token to other users of the machine.
 
 Every user can read the command lines of all processes, and a browser gets the address in its own.
-So it gets that of a file which only this user can read, and the file leads on.
+So the browser is given the address of a file that only this user can read. The file leads on to the
+address with the token.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import threading
 import webbrowser
 from pathlib import Path
 
-DELAY = 0.5  # seconds until the browser is opened, so that the server answers
+DELAY_SECONDS = 0.5  # before the browser is opened, so that the server is ready
 
 
-class OpeningFile:
+class LaunchPage:
     """A page that leads on to an address, readable by its owner only; removed after use."""
 
     def __init__(self, address: str) -> None:
@@ -33,11 +34,11 @@ class OpeningFile:
                 "<title>cgscore review</title></head>"
                 f'<body><p><a href="{target}">Open the review</a></p></body></html>\n'
             )
-        self._timer = threading.Timer(DELAY, webbrowser.open, [self.path.as_uri()])
+        self._timer = threading.Timer(DELAY_SECONDS, webbrowser.open, [self.path.as_uri()])
         self._timer.daemon = True
 
     def open_browser(self) -> None:
-        """Open the file in the user's browser, in a moment."""
+        """Open the file in the user's browser, after a short delay."""
         self._timer.start()
 
     def remove(self) -> None:

@@ -1,4 +1,4 @@
-"""Which labels are wrong: estimates of noise, decisions, kinds of trouble, neighbours."""
+"""Label issues: which labels are flagged, kinds of issues, the summary, the command."""
 
 from __future__ import annotations
 
@@ -12,121 +12,11 @@ from sklearn.datasets import load_digits
 
 import cgscore
 from cgscore.errors import CGScoreWarning, OptionError
-from cgscore.execution.progress import Silent
-from cgscore.issues import noise_model as issues
-from cgscore.issues.calibration import Calibration
-from cgscore.issues.neighbours import neighbours
-from cgscore.solvers import ridge_search as ridges
-from cgscore.valuation import class_targets
+from cgscore.issues.noise_model import estimate_noise
 from tests.command import invoke
+from tests.issues.examples import auroc, blobs, f1, flipped
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
-
-
-def flipped(y: Any, share: float, k: int, seed: int = 0, step: int | None = None) -> Any:
-    """Labels of which a share goes to other classes at random, or `step` classes on."""
-    rng = np.random.default_rng(seed)
-    z = y.copy()
-    for c in range(k):
-        wrong = rng.permutation(np.flatnonzero(y == c))[: round(share * (y == c).sum())]
-        z[wrong] = (c + (step or rng.integers(1, k, len(wrong)))) % k
-    return z
-
-
-def f1(wrong: Any, marked: Any) -> float:
-    return float(2 * (wrong & marked).sum() / (wrong.sum() + marked.sum()))
-
-
-def auroc(wrong: Any, right: Any) -> float:
-    ranks = right.argsort().argsort()
-    low, n = wrong.sum(), len(wrong)
-    return float(1 - (ranks[wrong].sum() - low * (low - 1) / 2) / (low * (n - low)))
-
-
-def predictions(y: Any, z: Any, k: int, seed: int = 1) -> Any:
-    """Something like leave-one-out predictions: the mean target of the noisy class, and spread."""
-    rng = np.random.default_rng(seed)
-    T = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
-    hard = rng.random(len(y)) < 0.1
-    mix = np.where(hard, 0.55, 1.0)[:, None]
-    other = rng.integers(0, k, len(y))
-    clean = mix * np.eye(k)[y] + (1 - mix) * np.eye(k)[other]
-    return 2 * clean @ T - 1 + 0.15 * rng.standard_normal((len(y), k))
-
-
-@pytest.mark.parametrize(("share", "step"), [(0.05, None), (0.2, None), (0.3, 1), (0.0, None)])
-def test_the_noise_is_estimated(share: float, step: int | None) -> None:
-    k = 6
-    y = np.arange(6000) % k
-    z = flipped(y, share, k, step=step)
-    F = predictions(y, z, k)
-    noise = issues.estimate_noise(F, z)
-    np.testing.assert_allclose(noise.T.sum(axis=1), 1)
-    truth = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
-    assert np.abs(noise.T - truth).max() < 0.04
-    verdicts = issues.judge(F, z, noise)
-    expected, low, high = issues.interval(verdicts.right, noise)
-    assert low <= (y != z).sum() <= high
-    assert expected == pytest.approx(verdicts.wrong_by_class.sum())
-    if share:
-        assert f1(y != z, issues.flagged(verdicts.right)) > 0.85
-        assert auroc(y != z, verdicts.right) > 0.97
-
-
-def test_classes_that_overlap_are_not_taken_for_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than a third is misclassified by nature: most of that is not called noise."""
-    k, n = 6, 8000
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % k
-    logits = 1.6 * (1.6 * np.eye(k)[y] + rng.standard_normal((n, k)))
-    q = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    assert np.mean(q.argmax(axis=1) != y) > 0.35
-    F = 0.6 * (2 * q - 1) + 0.1 * rng.standard_normal((n, k))
-    right = issues.judge(F, y, issues.estimate_noise(F, y)).right
-    assert issues.flagged(right).mean() < 0.02
-    assert (1 - right).sum() < 0.05 * n
-    monkeypatch.setattr(issues, "SHARES", (0.25,))
-    naive = issues.judge(F, y, issues.estimate_noise(F, y)).right
-    assert (1 - naive).sum() > 2 * (1 - right).sum()
-
-
-def test_posteriors_against_a_plain_loop() -> None:
-    rng = np.random.default_rng(0)
-    F, codes = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
-    T = rng.dirichlet(np.ones(3), 3)
-    found = issues.judge(F, codes, issues.Noise(T, Calibration(2.5), 10))
-    for i in range(40):
-        q = np.exp(2.5 * F[i]) / np.exp(2.5 * F[i]).sum()
-        posterior = q * T[:, codes[i]] / (q @ T[:, codes[i]])
-        assert found.right[i] == pytest.approx(posterior[codes[i]])
-        order = np.argsort(-posterior)
-        assert (found.best[i], found.second[i]) == (order[0], order[1])
-        assert found.sure[i] == pytest.approx(posterior.max())
-
-
-def test_options_for_fewer_and_more() -> None:
-    right = np.array([0.9, 0.05, 0.4, 0.99, 0.3, 0.6])
-    assert issues.flagged(right).tolist() == [False, True, True, False, True, False]
-    assert np.flatnonzero(issues.flagged(right, expected_noise=2)).tolist() == [1, 4]
-    assert np.flatnonzero(issues.flagged(right, expected_noise=0.34)).tolist() == [1, 4]
-    assert np.flatnonzero(issues.flagged(right, precision=0.9)).tolist() == [1]
-    assert np.flatnonzero(issues.flagged(right, precision=0.75)).tolist() == [1, 2, 4]
-    assert not issues.flagged(right, precision=0.99).any()
-
-
-def test_shares_and_their_intervals() -> None:
-    low, high = issues.wilson(0.8, 10, 1.96)
-    assert low == pytest.approx(0.4902, abs=1e-4)  # as tables of Wilson's interval have it
-    assert high == pytest.approx(0.9433, abs=1e-4)
-    assert issues.wilson(0.0, 100, 3.0)[1] > 0.08  # nothing seen is not nothing there
-
-
-@pytest.fixture(scope="module")
-def noisy() -> Any:
-    """Digits with a twentieth of the labels flipped, scored with the automatic ridge."""
-    X, y = load_digits(return_X_y=True)
-    z = flipped(y, 0.05, 10)
-    return X, y, z, cgscore.score(X, z, ridge="auto")
 
 
 def test_wrong_labels_of_digits(noisy: Any) -> None:
@@ -143,9 +33,9 @@ def test_wrong_labels_of_digits(noisy: Any) -> None:
     assert f1(y != z, marked) > 0.95
     assert (found["predicted_label"][marked] != found["given_label"][marked]).all()
     assert np.mean(found["predicted_label"][marked & (y != z)] == y[marked & (y != z)]) > 0.97
-    low, high = found.attrs["interval"]
+    low, high = s.issue_summary().interval
     assert low <= (y != z).sum() <= high
-    assert found.attrs["hint"] is None
+    assert s.issue_summary().hint is None
     assert found["label_score"].between(0, 1).all()
     assert (found["kind"][marked] == "wrong label").all()
     assert 0 < (found["kind"] == "atypical").sum() < 100
@@ -153,7 +43,30 @@ def test_wrong_labels_of_digits(noisy: Any) -> None:
 
 def test_a_result_of_ridge_0_comes_with_a_hint(noisy: Any) -> None:
     X, _, z, _ = noisy
-    assert 'ridge="auto"' in cgscore.score(X, z).label_issues().attrs["hint"]
+    assert 'ridge="auto"' in str(cgscore.score(X, z).issue_summary().hint)
+
+
+def test_the_summary_and_the_attributes_of_the_table_agree(noisy: Any) -> None:
+    s = noisy[3]
+    issues = s.find_issues(precision=0.9)
+    summary, attrs = issues.summary, issues.table.attrs
+    assert issues.table.equals(s.label_issues(precision=0.9))
+    assert summary.flagged == issues.table["is_label_issue"].sum()
+    assert summary.examples == len(s)
+    assert sum(summary.wrong_by_class.values()) == pytest.approx(summary.estimated_wrong)
+    assert attrs == {
+        "by": "posterior",
+        "estimated_wrong": summary.estimated_wrong,
+        "interval": list(summary.interval),
+        "wrong_by_class": {str(c): count for c, count in summary.wrong_by_class.items()},
+        "noise_matrix": summary.noise_matrix.tolist(),
+        "anchors": summary.anchors,
+        "blind": False,
+        "hint": None,
+    }
+    assert json.loads(json.dumps(attrs)) == attrs
+    with pytest.raises(AttributeError):
+        summary.flagged = 0
 
 
 def test_the_papers_detectors(noisy: Any) -> None:
@@ -212,12 +125,6 @@ def test_kinds_of_trouble() -> None:
     assert (ridged == "conflicting duplicates").sum() == 2
 
 
-def blobs(counts: Any, apart: float = 5.0, p: int = 20) -> Any:
-    rng = np.random.default_rng(4)
-    y = np.repeat(np.arange(len(counts)), counts)
-    return rng.standard_normal((len(y), p)) + apart * rng.standard_normal((len(counts), p))[y], y
-
-
 @pytest.mark.parametrize(
     ("counts", "share", "least"),
     [
@@ -255,36 +162,11 @@ def test_inputs_that_tell_nothing_flag_nothing() -> None:
     assert s.label_issues(expected_noise=10)["is_label_issue"].sum() == 10
 
 
-@pytest.mark.parametrize("wrong", [16, 80])
-def test_rare_noise_is_not_taken_for_overlap(wrong: int) -> None:
-    k, n = 10, 8000
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        y = rng.integers(0, k, n)
-        z = y.copy()
-        rows = rng.choice(n, wrong, replace=False)
-        z[rows] = (y[rows] + rng.integers(1, k, wrong)) % k
-        F = 2.0 * np.eye(k)[y] - 1 + 0.25 * rng.standard_normal((n, k))
-        right = issues.judge(F, z, issues.estimate_noise(F, z)).right
-        assert f1(y != z, issues.flagged(right)) > 0.9
-
-
-@pytest.mark.parametrize("k", [2, 6])
-def test_the_order_of_rows_does_not_matter(k: int) -> None:
-    y = np.arange(3000) % k  # in this order every other row is of an even class
-    z = flipped(y, 0.1, k)
-    F = predictions(y, z, k)
-    mixed = np.random.default_rng(5).permutation(len(y))
-    one = issues.judge(F, z, issues.estimate_noise(F, z)).right
-    two = issues.judge(F[mixed], z[mixed], issues.estimate_noise(F[mixed], z[mixed])).right
-    np.testing.assert_allclose(one[mixed], two, atol=1e-4)
-
-
 def test_confidence_is_that_of_the_suggested_label(noisy: Any) -> None:
     _, _, z, s = noisy
     found = s.label_issues(expected_noise=0.5)
-    noise = issues.estimate_noise(s.loo, z)
-    posterior = noise.how.probabilities(s.loo) * noise.T[:, z].T
+    noise = estimate_noise(s.loo, z)
+    posterior = noise.calibration.probabilities(s.loo) * noise.T[:, z].T
     posterior /= posterior.sum(axis=1, keepdims=True)
     suggested = found["predicted_label"].to_numpy()
     assert (suggested[found["is_label_issue"]] != z[found["is_label_issue"]]).all()
@@ -304,48 +186,6 @@ def test_regressions_have_no_label_issues(noisy: Any) -> None:
     assert s.meta["ridge"] > 0
     with pytest.raises(OptionError, match="for classes"):
         s.label_issues()
-
-
-def test_the_automatic_ridge_has_the_least_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = blobs([80, 80, 80], apart=1.0)
-    monkeypatch.setattr(ridges, "CANDIDATES", 10.0 ** np.linspace(-3, 1, 9))
-    found = ridges.least_error(cgscore.kernel.unit_rows(X), class_targets(y, 3))
-    errors = []
-    for ridge in ridges.CANDIDATES:
-        s = cgscore.score(X, y, ridge=float(ridge))
-        errors.append(np.mean((class_targets(y, 3) - s.loo) ** 2))
-    assert found.ridge == ridges.CANDIDATES[int(np.argmin(errors))]
-    assert found.error == pytest.approx(min(errors), rel=1e-8)
-    assert found.error_without == pytest.approx(errors[0], rel=1e-8)
-    s = cgscore.score(X, y, ridge="auto", method="partition")
-    assert s.meta["ridge"] == found.ridge
-    assert s.meta["ridge_choice"]["examples"] == 240
-    with pytest.raises(OptionError, match="'auto'"):
-        cgscore.score(X, y, ridge="some")
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.2])
-def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
-    X, y = blobs([40, 40, 40], apart=1.0)
-    y[7] = 1
-    X[9] = X[8]  # a copy
-    s = cgscore.score(X, y, ridge=ridge)
-    told = neighbours(s.data(), s.codes(), [7], [0], ridge=ridge, progress=Silent())
-    assert told["side"].tolist() == ["given"] * 3 + ["suggested"] * 3
-    rows = np.delete(np.arange(120), 9) if ridge == 0 else np.arange(120)
-    inverse = np.linalg.inv(cgscore.gram(X[rows]) + ridge * np.eye(len(rows)))
-    weight = -inverse[7] / inverse[7, 7]
-    weight[7] = 0
-    prediction = weight @ class_targets(y[rows], 3)
-    np.testing.assert_allclose(prediction, s.loo[7], rtol=1e-6)
-    share = np.maximum(weight, 0) / np.maximum(weight, 0).sum()
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    for _, row in told.iterrows():
-        near = int(row["neighbour"])
-        assert y[near] == (1 if row["side"] == "given" else 0)
-        if near not in (8, 9):
-            assert row["share"] == pytest.approx(share[np.searchsorted(rows, near)], abs=2e-3)
-        assert row["similarity"] == pytest.approx(unit[7] @ unit[near])
 
 
 def test_command_line(noisy: Any, tmp_path: Path) -> None:
@@ -396,7 +236,9 @@ def test_command_line_mistakes(noisy: Any, tmp_path: Path) -> None:
     np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=header, comments="", fmt="%g")
     refused = invoke("issues", "nowhere.npz", "--precision", "2", folder=tmp_path)
     assert refused.returncode == 2
-    assert "precision=2" in refused.stderr  # said before anything is read
+    assert (
+        "precision must be above 0 and at most 1; got 2" in refused.stderr
+    )  # said before anything is read
     scored = invoke(
         "score", "t.csv", "--label-column", "species", "-o", "s.parquet", folder=tmp_path
     )

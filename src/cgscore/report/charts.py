@@ -1,0 +1,84 @@
+"""What the charts of the page show: distribution of CG, partial score against CG, pruning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgscore.report.values import packed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cgscore.result.scores import Scores
+
+HISTOGRAM_BINS = 40
+MAX_POINTS = 100_000  # of the scatter plot
+MAX_POINT_ID_BYTES = 400_000  # of all ids; beyond that points are named by their position
+PERCENT_REMOVED = tuple(range(0, 100, 5))
+
+Index = NDArray[np.intp]
+
+
+def histogram(scores: Scores, codes: Index) -> dict[str, Any]:
+    """Counts of log10 CG in bins that all classes share, one row per class."""
+    cg = scores.table["cg"].to_numpy()
+    usable = np.isfinite(cg) & (cg > 0)
+    logs = np.log10(cg[usable]) if usable.any() else np.zeros(1)
+    edges = np.linspace(logs.min(), max(logs.max(), logs.min() + 0.1), HISTOGRAM_BINS + 1)
+    bins = np.clip(np.searchsorted(edges, np.log10(cg[usable]), "right") - 1, 0, HISTOGRAM_BINS - 1)
+    counts = np.zeros((int(codes.max()) + 1, HISTOGRAM_BINS), np.int64)
+    np.add.at(counts, (codes[usable], bins), 1)
+    return {
+        "edges": [round(float(edge), 4) for edge in edges],
+        "counts": counts.tolist(),
+        "left_out": int(len(cg) - usable.sum()),
+    }
+
+
+def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[str, Any]:
+    """CG and partial score of every example, or of `MAX_POINTS` drawn at random."""
+    cg = scores.table["cg"].to_numpy()
+    partial = scores.table["partial"].to_numpy()
+    flagged = np.zeros(len(cg), bool) if issues is None else issues["is_label_issue"].to_numpy()
+    usable = np.flatnonzero(np.isfinite(cg) & np.isfinite(partial))
+    drawn = usable
+    if len(usable) > MAX_POINTS:
+        rng = np.random.default_rng(0)
+        drawn = np.sort(rng.choice(usable, MAX_POINTS, replace=False))
+    ids = [str(value) for value in scores.table["id"].iloc[drawn]]
+    length = sum(len(text.encode("utf-8", "replace")) for text in ids)
+    return {
+        "cg": packed(cg[drawn], "<f4"),
+        "partial": packed(partial[drawn], "<f4"),
+        "class": packed(codes[drawn], "<u2"),
+        "marked": packed(flagged[drawn], "u1"),
+        "of": len(usable),
+        "ids": ids if length <= MAX_POINT_ID_BYTES else None,
+        "at": None if len(drawn) == len(cg) else packed(drawn, "<u4"),
+    }
+
+
+def pruning(scores: Scores, codes: Index) -> dict[str, Any]:
+    """Share of each class that goes when a share of all examples is removed by CG."""
+    cg = scores.table["cg"].to_numpy()
+    known = ~np.isnan(cg)
+    order, missing = np.argsort(cg, kind="stable")[: known.sum()], np.flatnonzero(~known)
+    k, n = int(codes.max()) + 1, len(cg)
+    sizes = np.bincount(codes, minlength=k)
+    shares: dict[str, Any] = {"fractions": list(PERCENT_REMOVED)}
+    for name, start in (("low-first", order), ("high-first", order[::-1])):
+        ordered = np.concatenate(
+            [start, missing]
+        )  # examples without a score go last in both orders
+        gone = np.stack(
+            [
+                np.bincount(codes[ordered[: round(n * percent / 100)]], minlength=k)
+                / np.maximum(sizes, 1)
+                for percent in PERCENT_REMOVED
+            ]
+        )
+        shares[name] = np.round(gone, 4).T.tolist()
+    return shares

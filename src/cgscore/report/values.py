@@ -1,0 +1,37 @@
+"""Values as the page's document holds them: bounded texts, finite numbers, packed arrays."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_NAME_LENGTH = 300  # characters of an id, a class or a column
+MAX_TEXT_LENGTH = 1000  # characters of an example that is text, or of a cell
+
+#: Marks that change the direction of the text around them, and how they are shown.
+_ESCAPED = {
+    chr(code): f"\\u{code:04x}"
+    for code in (0x200E, 0x200F, 0x61C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def short(value: Any, max_length: int = MAX_NAME_LENGTH) -> str:
+    """A text of bounded length, with its full length where it is cut."""
+    text = "".join(_ESCAPED.get(mark, mark) for mark in str(value))
+    if len(text) <= max_length:
+        return text
+    return f"{text[:max_length]}… ({len(text):,} characters)"
+
+
+def finite(value: Any) -> float | None:
+    """A number with six digits; None, JSON's null, if it is not finite."""
+    number = float(value)
+    return float(f"{number:.6g}") if np.isfinite(number) else None
+
+
+def packed(values: NDArray[Any], dtype: str) -> str:
+    """Numbers as base64 of their bytes."""
+    return base64.b64encode(np.asarray(values).astype(dtype).tobytes()).decode()

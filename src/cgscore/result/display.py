@@ -1,0 +1,77 @@
+"""How a result is shown: a few lines at a prompt, the same with a histogram in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cgscore.execution.machine import show_seconds
+from cgscore.kernel import Array
+
+if TYPE_CHECKING:
+    from cgscore.result.scores import Scores
+
+
+def as_text(scores: Scores) -> str:
+    """Method, distribution of CG, disagreements with predictions, audit: one line each."""
+    lines = [_headline(scores), f"  {_distribution(scores)}"]
+    if len(scores.classes):
+        known = int(scores.table["margin"].notna().sum())
+        differ = round((1 - scores.accuracy()) * known) if known else 0
+        of = "" if known == len(scores) else f" of the {known:,} that have a prediction"
+        lines.append(f"  {differ:,} labels{of} differ from what the other examples predict")
+    if audit := scores.meta.get("audit"):
+        low, high = audit["rank_correlation_interval"]
+        lines.append(
+            f"  audit: rank correlation with the exact score {audit['rank_correlation']:.4f} "
+            f"({low:.4f} to {high:.4f})"
+        )
+    return "\n".join(lines)
+
+
+def as_html(scores: Scores) -> str:
+    """The first two lines, and a histogram of CG."""
+    return (
+        f"<div><strong>{html.escape(_headline(scores))}</strong><br>"
+        f"{html.escape(_distribution(scores))}<br>{histogram(scores.table['cg'].to_numpy())}</div>"
+    )
+
+
+def histogram(cg: Array, bars: int = 40, width: int = 320, height: int = 60) -> str:
+    """The distribution of CG on a logarithmic scale, as SVG; empty without positive scores."""
+    cg = cg[(cg > 0) & np.isfinite(cg)]
+    if not len(cg):
+        return ""
+    counts, edges = np.histogram(np.log10(cg), bins=bars)
+    heights = counts / counts.max() * height
+    step = width / bars
+    drawn = "".join(
+        f'<rect x="{i * step:.1f}" y="{height - h:.1f}" width="{step - 1:.1f}" height="{h:.1f}"/>'
+        for i, h in enumerate(heights)
+    )
+    caption = f"CG from {10 ** edges[0]:.2g} to {10 ** edges[-1]:.2g}, logarithmic"
+    return (
+        f'<svg role="img" aria-label="{caption}" width="{width}" height="{height + 16}">'
+        f'<g fill="#4477aa">{drawn}</g>'
+        f'<text y="{height + 13}" font-size="11" fill="currentColor">{caption}</text></svg>'
+    )
+
+
+def _headline(scores: Scores) -> str:
+    meta = scores.meta
+    task = f" in {len(scores.classes)} classes" if len(scores.classes) else ", regression"
+    return (
+        f"Scores of {len(scores):,} examples{task}: {meta['method']}, ridge {meta['ridge']:g}, "
+        f"{show_seconds(meta['timings']['total'])}"
+    )
+
+
+def _distribution(scores: Scores) -> str:
+    cg = scores.table["cg"].to_numpy()
+    top = float(np.sort(cg)[int(0.99 * (len(cg) - 1))])
+    text = f"CG median {np.median(cg):.3g}, 1 % above {top:.3g}"
+    if len(scores.classes) and scores.table["margin"].notna().any():
+        text += f"; leave-one-out accuracy {100 * scores.accuracy():.1f} %"
+    return text

@@ -1,0 +1,199 @@
+"""The web application: its addresses and what they return.
+
+Every request is checked first (`access`). Examples are requested by number, never by path. If the
+decisions file is gone or locked, the status is 503 and nothing counts as decided.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Literal
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict
+
+from cgscore.errors import CGScoreError, StorageError
+from cgscore.review.access import OPEN_ADDRESS, TAB_HEADER, Access
+from cgscore.review.database import Decision
+from cgscore.review.decisions import Overtaken
+from cgscore.review.export import table_bytes
+from cgscore.review.session import Review
+
+PICTURE_PIXELS = 512  # side of a picture
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_STATIC = {
+    "nodes.js": ("cgscore.report", "nodes.js", "text/javascript"),
+    "page.js": ("cgscore.review", "page.js", "text/javascript"),
+    "welcome.js": ("cgscore.review", "welcome.js", "text/javascript"),
+    "page.css": ("cgscore.review", "page.css", "text/css"),
+    "base.css": ("cgscore.report", "page.css", "text/css"),
+}
+
+
+class UndoRequest(BaseModel):
+    """The number of a decision to take back, as the page sends it."""
+
+    model_config = ConfigDict(strict=True)
+
+    number: int
+
+
+class DecisionRequest(BaseModel):
+    """A decision as the page sends it."""
+
+    model_config = ConfigDict(strict=True)
+
+    at: int
+    action: Literal["accept", "keep", "change", "skip"]
+    label: int | None = None
+    known: int | None = None
+
+
+def application(review: Review, access: Access, entered: Callable[[str], object]) -> FastAPI:
+    """The application for one review.
+
+    Parameters
+    ----------
+    review : Review
+        What is reviewed.
+    access : Access
+        Decides who may use it.
+    entered : callable
+        Called with every token that has admitted a tab.
+    """
+    app = FastAPI(title="cgscore review", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.middleware("http")
+    async def guard(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        refusal = access.refusal(request)
+        response = await answer(request) if refusal is None else _refused(refusal)
+        response.headers.update(_HEADERS)
+        return response
+
+    @app.exception_handler(StorageError)
+    def unavailable(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, 503)
+
+    @app.exception_handler(RequestValidationError)
+    def malformed(_: Request, error: Exception) -> JSONResponse:
+        # without the values that were sent: NaN or half a surrogate pair cannot be sent back
+        problems = error.errors() if isinstance(error, RequestValidationError) else []
+        detail = "; ".join(str(problem["msg"]) for problem in problems)
+        return JSONResponse({"detail": detail}, 422)
+
+    @app.get("/")
+    def page(request: Request) -> Response:
+        if "token" not in request.query_params:
+            return Response(_text("cgscore.review", "page.html"), media_type="text/html")
+        token = request.query_params["token"]
+        tab = access.exchange(token)
+        if tab is None:
+            return _refused(f"this token is not valid, or was used before. {OPEN_ADDRESS}")
+        entered(token)
+        # Not a redirection: after one from the file that opens the browser, cookies that are for
+        # this site alone would not be sent.
+        welcome = _text("cgscore.review", "welcome.html").replace("TAB-SECRET", tab)
+        response = Response(welcome, media_type="text/html")
+        response.set_cookie(
+            access.cookie_name, access.cookie, path="/", httponly=True, samesite="strict"
+        )
+        return response
+
+    @app.get("/static/{name}")
+    def static(name: str) -> Response:
+        if name not in _STATIC:
+            raise HTTPException(404)
+        package, file, kind = _STATIC[name]
+        return Response(_text(package, file), media_type=kind)
+
+    @app.get("/api/review")
+    def overview(request: Request) -> JSONResponse:
+        key = access.key(request.headers[TAB_HEADER])
+        return JSONResponse({**review.overview(), "key": key})
+
+    @app.get("/api/examples/{at}")
+    def example(at: int) -> JSONResponse:
+        _refuse_unknown(at, review)
+        return JSONResponse(review.example(at))
+
+    @app.get("/pictures/{at}")
+    def picture(at: int) -> Response:
+        _refuse_unknown(at, review)
+        if review.dataset is None or not review.dataset.drawable:
+            raise HTTPException(404)
+        return Response(review.dataset.thumbnail(at, PICTURE_PIXELS), media_type="image/png")
+
+    @app.post("/api/decisions")
+    def decide(sent: DecisionRequest) -> JSONResponse:
+        try:
+            decision = review.decide(sent.at, sent.action, sent.label, sent.known)
+        except Overtaken as other:
+            return JSONResponse({"decision": _as_json(other.decision)}, 409)
+        except StorageError:
+            raise
+        except CGScoreError as error:
+            raise HTTPException(422, str(error)) from error
+        return JSONResponse({"decision": _as_json(decision), "progress": review.progress()})
+
+    @app.post("/api/undo")
+    def undo(back: UndoRequest) -> JSONResponse:
+        try:
+            undone = review.decisions.take_back(back.number)
+        except Overtaken:
+            return JSONResponse({}, 409)
+        current = review.decisions.current().get(undone.position)
+        return JSONResponse(
+            {"at": undone.position, "decision": _as_json(current), "progress": review.progress()}
+        )
+
+    @app.post("/api/rescore")
+    def rescore() -> JSONResponse:
+        if review.rescoring["state"] != "running":
+            review.rescoring = {"state": "running"}
+            threading.Thread(target=review.rescore, daemon=True).start()
+        return JSONResponse(review.rescoring, 202)
+
+    @app.get("/api/rescore")
+    def rescoring() -> JSONResponse:
+        return JSONResponse(review.rescoring)
+
+    @app.get("/export/{what}.{kind}")
+    def export(what: Literal["labels", "changes"], kind: Literal["csv", "parquet"]) -> Response:
+        table = review.labels() if what == "labels" else review.changes()
+        return Response(
+            table_bytes(table, kind),
+            media_type="text/csv" if kind == "csv" else "application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{what}.{kind}"'},
+        )
+
+    return app
+
+
+def _refused(why: str) -> Response:
+    return PlainTextResponse(f"Refused: {why}", 403)
+
+
+def _refuse_unknown(at: int, review: Review) -> None:
+    if not 0 <= at < len(review.scores):
+        raise HTTPException(404, f"There is no example {at}.")
+
+
+def _text(package: str, name: str) -> str:
+    return (files(package) / name).read_text(encoding="utf-8")
+
+
+def _as_json(decision: Decision | None) -> dict[str, object] | None:
+    return None if decision is None else vars(decision)

@@ -1,0 +1,70 @@
+"""How labels go wrong, estimated from predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cgscore.issues.noise_model import estimate_noise
+from cgscore.issues.verdicts import expected_wrong, flag, judge
+from tests.issues.examples import auroc, f1, flipped, predictions
+
+
+@pytest.mark.parametrize(("share", "step"), [(0.05, None), (0.2, None), (0.3, 1), (0.0, None)])
+def test_the_noise_is_estimated(share: float, step: int | None) -> None:
+    k = 6
+    y = np.arange(6000) % k
+    z = flipped(y, share, k, step=step)
+    F = predictions(y, z, k)
+    noise = estimate_noise(F, z)
+    np.testing.assert_allclose(noise.T.sum(axis=1), 1)
+    truth = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
+    assert np.abs(noise.T - truth).max() < 0.04
+    verdicts = judge(F, z, noise)
+    expected, low, high = expected_wrong(verdicts.right, noise)
+    assert low <= (y != z).sum() <= high
+    assert expected == pytest.approx(verdicts.wrong_by_class.sum())
+    if share:
+        assert f1(y != z, flag(verdicts.right)) > 0.85
+        assert auroc(y != z, verdicts.right) > 0.97
+
+
+def test_classes_that_overlap_are_not_taken_for_noise() -> None:
+    """More than a third is misclassified by nature: most of that is not called noise."""
+    k, n = 6, 8000
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % k
+    logits = 1.6 * (1.6 * np.eye(k)[y] + rng.standard_normal((n, k)))
+    q = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert np.mean(q.argmax(axis=1) != y) > 0.35
+    F = 0.6 * (2 * q - 1) + 0.1 * rng.standard_normal((n, k))
+    right = judge(F, y, estimate_noise(F, y)).right
+    assert flag(right).mean() < 0.02
+    assert (1 - right).sum() < 0.05 * n
+    naive = judge(F, y, estimate_noise(F, y, anchor_shares=(0.25,))).right
+    assert (1 - naive).sum() > 2 * (1 - right).sum()
+
+
+@pytest.mark.parametrize("wrong", [16, 80])
+def test_rare_noise_is_not_taken_for_overlap(wrong: int) -> None:
+    k, n = 10, 8000
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, k, n)
+        z = y.copy()
+        rows = rng.choice(n, wrong, replace=False)
+        z[rows] = (y[rows] + rng.integers(1, k, wrong)) % k
+        F = 2.0 * np.eye(k)[y] - 1 + 0.25 * rng.standard_normal((n, k))
+        right = judge(F, z, estimate_noise(F, z)).right
+        assert f1(y != z, flag(right)) > 0.9
+
+
+@pytest.mark.parametrize("k", [2, 6])
+def test_the_order_of_rows_does_not_matter(k: int) -> None:
+    y = np.arange(3000) % k  # in this order every other row is of an even class
+    z = flipped(y, 0.1, k)
+    F = predictions(y, z, k)
+    mixed = np.random.default_rng(5).permutation(len(y))
+    one = judge(F, z, estimate_noise(F, z)).right
+    two = judge(F[mixed], z[mixed], estimate_noise(F[mixed], z[mixed])).right
+    np.testing.assert_allclose(one[mixed], two, atol=1e-4)
