@@ -25,7 +25,7 @@ NUMERICAL = [
     "tests/solvers",
 ]
 EXECUTION = ["tests/execution"]
-TRAINING = ["tests/training", "tests/features"]
+TRAINING = ["tests/training", "tests/data/encoders"]
 
 #: What the libraries report in an environment.
 PROBE = """

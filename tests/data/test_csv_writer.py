@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.command import invoke
 
 import cgscore
 from cgscore.data.csv_writer import guarded, unguarded, without_guard, write_csv
 from cgscore.errors import ResultError
-from tests.command import invoke
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 TEXTS = [
