@@ -37,8 +37,8 @@ def features(
     import numpy as np
 
     import cgscore
+    from cgscore.data.readers.npz_writer import write_arrays
     from cgscore.execution.machine import show_seconds
-    from cgscore.selection.export import write_arrays
 
     check_output(output, source, read.labels, read.encoder, suffixes=(".npz",))
     read = replace(read, encoder=read.encoder or "auto")

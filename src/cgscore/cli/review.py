@@ -126,7 +126,7 @@ def _write_tables(session: Review, labels: Path | None, changes: Path | None) ->
 
 def _write_folder(session: Review, dataset: Dataset, folder: Path, copies: bool) -> str:
     """Write a new folder of images by corrected class; the number of images in words."""
-    from cgscore.selection.image_links import new_folder
+    from cgscore.data.readers.image_links import new_folder
 
     labels = session.labels()["label"].tolist()
     count = new_folder(dataset, range(len(dataset)), labels, folder, copy=copies)

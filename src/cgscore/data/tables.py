@@ -32,7 +32,7 @@ def is_polars(source: Any) -> bool:
     return named and type(source).__module__.startswith("polars")
 
 
-def from_polars(source: Any) -> Any:
+def table_of_polars(source: Any) -> Any:
     """The same as a table of pyarrow."""
     whole = source.collect() if hasattr(source, "collect") else source
     try:

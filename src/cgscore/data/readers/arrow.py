@@ -33,7 +33,7 @@ from cgscore.data.readers.bounded import (
     refuse_expansion,
     refuse_size,
 )
-from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame
+from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame, table_of_polars
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import show_bytes
 
@@ -145,6 +145,19 @@ def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
         check_texts(table, str(path), path.stat().st_size)
         table.validate(full=True)
         return from_table(table, options, str(path), checked=True)
+
+
+def is_table(source: Any) -> bool:
+    """Whether this is an object of pyarrow."""
+    return type(source).__module__.startswith("pyarrow")
+
+
+def from_polars(source: Any, options: dict[str, Any]) -> Dataset:
+    """The examples of a data frame of polars."""
+    table = table_of_polars(source)
+    if options["labels"] is None:
+        return from_table(table, options, "data frame")
+    return from_frame(table.to_pandas(), options)
 
 
 def from_table(

@@ -8,10 +8,12 @@ become numbers only if nothing is lost by it: ``07`` stays ``07``.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,10 @@ import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_columns, first_line, gunzip, reading, refuse_size
+from cgscore.data.readers.reader import Index, source_rows
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
+from cgscore.execution.files import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,3 +152,24 @@ def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
     if numbers.all() and not values.str.fullmatch(r"[+-]?0\d+.*|\+.*").any():
         return column.astype(np.float64)
     return column
+
+
+def write_csv_rows(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
+    """Write the header and the records of these rows, to the letter."""
+    rows = source_rows(dataset, positions)
+    wanted = set(rows.tolist())
+
+    def write(file: Any) -> None:
+        gzipped = to.name.lower().endswith(".gz")
+        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if gzipped else nullcontext(file)
+        with packed as opened:
+            for number, record in enumerate(raw_records(Path(dataset.source)), -1):
+                if number in wanted or number < 0:  # the header comes first
+                    opened.write(record)
+
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        replace_file(to, write)
+    finally:
+        csv.field_size_limit(before)
+    return f"{len(rows):,} rows"

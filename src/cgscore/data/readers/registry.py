@@ -20,69 +20,114 @@ from cgscore.data.readers import (
     arrays,
     arrow,
     arrow_sample,
+    arrow_writer,
     bundled,
     cifar,
     delimited,
     folders,
     idx,
+    image_links,
+    npz_writer,
     objects,
 )
 from cgscore.data.readers.bounded import check_regular
-from cgscore.data.readers.sample import Sample, Sampler, count_labels
+from cgscore.data.readers.reader import IMAGE_OPTIONS, TABLE_OPTIONS, Reader
+from cgscore.data.readers.sample import Sample, count_labels
 from cgscore.errors import DataError, LabelError, OptionError, SourceError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.labels import label_vector
 
-Reader = Callable[[Path, dict[str, Any]], Dataset]
-
-_BY_SUFFIX: dict[str, Reader] = {
-    ".npz": arrays.read_npz,
-    ".npy": arrays.read_npy,
-    ".csv": delimited.read_csv,
-    ".tsv": delimited.read_csv,
-    ".csv.gz": delimited.read_csv,
-    ".tsv.gz": delimited.read_csv,
-    ".parquet": arrow.read_parquet,
-    ".pq": arrow.read_parquet,
-    ".feather": arrow.read_feather,
-    ".arrow": arrow.read_feather,
-}
-_FOLDERS: tuple[tuple[Callable[[Path], bool], Reader], ...] = (
-    (idx.is_idx_folder, idx.read_folder),
-    (cifar.is_cifar_folder, cifar.read_folder),
-    (arrow.is_saved_dataset, arrow.read_saved_dataset),
-    (lambda folder: True, folders.read_folder),
+#: Every format, in the order in which folders are looked at.
+READERS = (
+    Reader(
+        "npz",
+        arrays.read_npz,
+        suffixes=(".npz",),
+        sample=arrays.sample_npz,
+        write=npz_writer.write_npz,
+    ),
+    Reader("npy", arrays.read_npy, suffixes=(".npy",), sample=arrays.sample_npy),
+    Reader(
+        "csv",
+        delimited.read_csv,
+        TABLE_OPTIONS,
+        suffixes=(".csv", ".csv.gz"),
+        write=delimited.write_csv_rows,
+    ),
+    Reader(
+        "tsv",
+        delimited.read_csv,
+        TABLE_OPTIONS,
+        suffixes=(".tsv", ".tsv.gz"),
+        write=delimited.write_csv_rows,
+    ),
+    Reader(
+        "parquet",
+        arrow.read_parquet,
+        (*TABLE_OPTIONS, *IMAGE_OPTIONS, "image_column"),
+        suffixes=(".parquet", ".pq"),
+        sample=arrow_sample.sample_parquet,
+        write=arrow_writer.write_parquet,
+    ),
+    Reader(
+        "feather",
+        arrow.read_feather,
+        (*TABLE_OPTIONS, *IMAGE_OPTIONS, "image_column"),
+        suffixes=(".feather", ".arrow"),
+        sample=arrow_sample.sample_feather,
+        write=arrow_writer.write_feather,
+    ),
+    Reader(
+        "IDX images",
+        idx.read_images,
+        is_file=lambda path: idx.is_idx_name(path.name),
+        sample=idx.sample_images,
+    ),
+    Reader(
+        "IDX folder",
+        idx.read_folder,
+        ("split",),
+        is_folder=idx.is_idx_folder,
+        sample=idx.sample_folder,
+    ),
+    Reader(
+        "CIFAR batches",
+        cifar.read_folder,
+        ("split", "label_column"),
+        is_folder=cifar.is_cifar_folder,
+        sample=cifar.sample_folder,
+    ),
+    Reader(
+        "Hugging Face dataset",
+        arrow.read_saved_dataset,
+        (*TABLE_OPTIONS, *IMAGE_OPTIONS, "split", "image_column"),
+        is_folder=arrow.is_saved_dataset,
+        sample=arrow_sample.sample_saved_dataset,
+        write=arrow_writer.write_hugging_face,
+    ),
+    Reader(
+        "folder of images",
+        folders.read_folder,
+        ("split", *IMAGE_OPTIONS),
+        is_folder=lambda folder: True,
+        sample=folders.sample_folder,
+        write=image_links.write_images,
+        compared=False,
+    ),
 )
+_BY_SUFFIX = {suffix: reader for reader in READERS for suffix in reader.suffixes}
 
-_TABLE = ("label_column", "id_column", "text_column", "preprocess", "max_columns")
-_IMAGES = ("resize", "skip_bad")
-_SPLITS = ("split",)
-#: Options besides `labels` that each reader heeds; another one given is a mistake.
-_HEEDS: dict[Reader, tuple[str, ...]] = {
-    arrays.read_npz: (),
-    arrays.read_npy: (),
-    delimited.read_csv: _TABLE,
-    arrow.read_parquet: (*_TABLE, *_IMAGES, "image_column"),
-    arrow.read_feather: (*_TABLE, *_IMAGES, "image_column"),
-    arrow.read_saved_dataset: (*_TABLE, *_IMAGES, *_SPLITS, "image_column"),
-    idx.read_folder: _SPLITS,
-    idx.read_images: (),
-    cifar.read_folder: (*_SPLITS, "label_column"),
-    folders.read_folder: (*_SPLITS, *_IMAGES),
-}
-
-#: How a part of a large source is read.
-_SAMPLERS: dict[Reader, Sampler] = {
-    arrays.read_npz: arrays.sample_npz,
-    arrays.read_npy: arrays.sample_npy,
-    arrow.read_parquet: arrow_sample.sample_parquet,
-    arrow.read_feather: arrow_sample.sample_feather,
-    arrow.read_saved_dataset: arrow_sample.sample_saved_dataset,
-    idx.read_folder: idx.sample_folder,
-    idx.read_images: idx.sample_images,
-    cifar.read_folder: cifar.sample_folder,
-    folders.read_folder: folders.sample_folder,
-}
+#: Objects in memory: what tells them, and what reads them. The first that fits does.
+OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Dataset]], ...] = (
+    (tables.is_polars, arrow.from_polars),
+    (tables.is_frame, tables.from_frame),
+    (arrow.is_hugging_face, arrow.from_hugging_face),
+    (arrow.is_table, arrow.from_table),
+    (objects.is_sparse, objects.from_sparse),
+    (objects.is_lightning, objects.from_lightning),
+    (objects.is_torch, objects.from_torch),
+    (lambda source: True, lambda source, options: in_memory(source, None)),
+)
 
 _NAMED = (
     "label_column",
@@ -259,28 +304,11 @@ def _read_as(
 
 def _read(source: Any, options: dict[str, Any]) -> Dataset:
     if isinstance(source, str) and source.startswith("sklearn:"):
-        _refuse_unheeded(source, options, ("preprocess",))
+        _reject_unused_options(source, options, ("preprocess",))
         return bundled.read_sklearn(source, options)
     if isinstance(source, str | Path):
         return _read_path(Path(source), options)
-    if tables.is_polars(source):
-        table = tables.from_polars(source)
-        if options["labels"] is None:
-            return arrow.from_table(table, options, "data frame")
-        source = table.to_pandas()
-    if tables.is_frame(source):
-        return tables.from_frame(source, options)
-    if arrow.is_hugging_face(source):
-        return arrow.from_hugging_face(source, options)
-    if type(source).__module__.startswith("pyarrow"):
-        return arrow.from_table(source, options)
-    if objects.is_sparse(source):
-        return objects.from_sparse(source)
-    if objects.is_lightning(source):
-        return objects.from_lightning(source)
-    if objects.is_torch(source):
-        return objects.from_torch(source)
-    return in_memory(source, None)
+    return next(reader(source, options) for fits, reader in OBJECTS if fits(source))
 
 
 def _with_labels(found: list[Sample], labels: Any) -> Dataset:
@@ -351,10 +379,10 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
         if not path.is_dir():
             check_regular(path)
         reader = _reader(path)
-        _refuse_unheeded(path, options, _HEEDS[reader])
-        sampler = _SAMPLERS.get(reader) if options.get("sample") is not None else None
+        _reject_unused_options(path, options, reader.options)
+        sampler = reader.sample if options.get("sample") is not None else None
         part = sampler(path, options) if sampler else None
-        dataset = part.dataset if part else reader(path, options)
+        dataset = part.dataset if part else reader.read(path, options)
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from error
     if dataset.X.size == 0 and dataset.texts is None:
@@ -365,21 +393,33 @@ def _read_path(path: Path, options: dict[str, Any]) -> Dataset:
     return dataset
 
 
-def _refuse_unheeded(source: object, options: dict[str, Any], heeded: tuple[str, ...]) -> None:
+def _reject_unused_options(source: object, options: dict[str, Any], used: tuple[str, ...]) -> None:
     for name in _NAMED:
-        if options[name] not in (None, False) and name not in heeded:
+        if options[name] not in (None, False) and name not in used:
             raise OptionError(f"{name}={options[name]!r} means nothing for {source}. Leave it out.")
-    if options["preprocess"] == "table" and "preprocess" not in heeded:
+    if options["preprocess"] == "table" and "preprocess" not in used:
         raise OptionError(f"preprocess='table' means nothing for {source}, which is no table.")
 
 
-def _reader(path: Path) -> Reader:
-    if path.is_dir():
-        return next(reader for fits, reader in _FOLDERS if fits(path))
-    if idx.is_idx_name(path.name):
-        return idx.read_images
+def reader_by_suffix(path: Path) -> Reader | None:
+    """The reader of files with the suffix of this name, if there is one."""
     suffixes = "".join(path.suffixes[-2:]).lower()
-    reader = _BY_SUFFIX.get(suffixes) or _BY_SUFFIX.get(path.suffix.lower())
+    return _BY_SUFFIX.get(suffixes) or _BY_SUFFIX.get(path.suffix.lower())
+
+
+def known_reader(source: str) -> Reader | None:
+    """The reader of a source that exists; None for others, and for those that no reader knows."""
+    path = Path(source)
+    if path.is_dir():
+        return next(reader for reader in READERS if reader.is_folder and reader.is_folder(path))
+    if not path.exists():
+        return None
+    named = (reader for reader in READERS if reader.is_file and reader.is_file(path))
+    return next(named, None) or reader_by_suffix(path)
+
+
+def _reader(path: Path) -> Reader:
+    reader = known_reader(str(path))
     if reader is None:
         known = ", ".join(sorted(_BY_SUFFIX))
         raise SourceError(

@@ -7,7 +7,7 @@ sample of the rows: blocks of consecutive rows, spread over the source where its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,9 +56,6 @@ class Sample:
             f"large source: classes are those of all {self.n:,} rows, everything else is of a "
             f"sample of {m:,}"
         )
-
-
-Sampler = Callable[..., "Sample | None"]
 
 
 def is_large(numbers: int) -> bool:

@@ -7,8 +7,18 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from cgscore.data import Dataset
+from cgscore.data.dataset import Dataset
+from cgscore.data.readers.reader import Index
 from cgscore.errors import OptionError
+
+
+def write_images(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
+    """Write the images at these positions to a new folder, and say how many."""
+    if dataset.y is None:
+        raise OptionError(f"{dataset.source} has no labels to name folders by.")
+    labels = [dataset.y[i] for i in positions]
+    count = new_folder(dataset, positions.tolist(), labels, to, copy=copy)
+    return f"{count:,} {'copies' if copy else 'links (to read them with cgscore: --copy)'}"
 
 
 def new_folder(
