@@ -116,7 +116,7 @@ def test_what_makes_no_sense() -> None:
     with pytest.raises(OptionError, match="chose 1 examples"):
         train(network(), X, y, settings=QUICK, select=Craig(0.01))
     for options, message in (
-        ({"fraction": 0}, "fraction=0"),
+        ({"fraction": 0}, "fraction must be above 0"),
         ({"fraction": 0.5, "method": "best"}, "lazy, stochastic, plain"),
         ({"fraction": 0.5, "every": 0}, "every=0"),
     ):
