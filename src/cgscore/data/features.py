@@ -82,7 +82,7 @@ def encoded(
         return dataset
     else:
         X = dataset.X.reshape(len(dataset), -1)
-        if dataset.frame is not None:  # so that means are summed column by column
+        if dataset.preprocessing.startswith("table"):  # means are summed column by column
             X = np.asfortranarray(X)
     _refuse_unusable(X, name)
     if identity is None:

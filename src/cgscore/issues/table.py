@@ -28,8 +28,8 @@ RIDGE_HINT = (
     'ridge="auto", at the command line --ridge auto.'
 )
 UNINFORMATIVE_HINT = (
-    "The predictions agree with the given labels no better than chance: these inputs say nothing "
-    "about the labels, and no label is flagged. Other features may help."
+    "What the other examples predict agrees with the given labels no better than chance: these "
+    "inputs say nothing about the labels, and no label is flagged. Other features may help."
 )
 
 
