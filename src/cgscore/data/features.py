@@ -82,8 +82,6 @@ def encoded(
         return dataset
     else:
         X = dataset.X.reshape(len(dataset), -1)
-        if dataset.preprocessing.startswith("table"):  # means are summed column by column
-            X = np.asfortranarray(X)
     _refuse_unusable(X, name)
     if identity is None:
         made = in_memory(X, None).inputs_digest
