@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from tests.cluster import Processes
 
-settings.register_profile("cgscore", deadline=None, derandomize=True)
-settings.load_profile("cgscore")
+with contextlib.suppress(ModuleNotFoundError):  # tests of the kernel need pytest alone
+    from hypothesis import settings
+
+    settings.register_profile("cgscore", deadline=None, derandomize=True)
+    settings.load_profile("cgscore")
 
 ROOT = Path(__file__).parents[1]
 REAL_DATA = Path(os.environ.get("CGSCORE_DATA", ROOT.parent / "shared" / "data"))

@@ -5,14 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import cgscore
-from cgscore.errors import CGScoreWarning, DataError, OptionError
+from cgscore.errors import DataError, OptionError
 from cgscore.execution.progress import Silent
-from cgscore.kernel import KERNELS, UnitRows, find_kernel, gram_block, unit_rows
+from cgscore.kernel import UnitRows, find_kernel, gram_block, unit_rows
 from cgscore.solvers.cholesky.factor import factorise
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.cholesky.storage import InMemory
@@ -81,23 +78,6 @@ def test_identical_rows_give_exactly_half() -> None:
     assert (np.diagonal(cgscore.gram(X, Z)) >= 0.5 - 1e-15).all()
     block = gram_block(unit_rows(X), unit_rows(X))
     assert (np.diagonal(block) == 0.5).all()
-
-
-@given(
-    arrays(
-        np.float64,
-        st.tuples(st.integers(2, 12), st.integers(1, 6)),
-        elements=st.floats(-1e150, 1e150).filter(lambda x: x == 0 or abs(x) > 1e-150),
-    )
-)
-def test_bounded_symmetric_and_scale_free(X: Any) -> None:
-    X[np.abs(X).max(axis=1) == 0, 0] = 1.0
-    H = cgscore.gram(X)
-    assert np.isfinite(H).all()
-    assert (H <= 0.5).all()
-    assert (H > -0.1).all()  # the least value of g (pi - theta) / (2 pi) is about -0.09
-    scale = 2.0 ** np.arange(len(X))[:, None]
-    np.testing.assert_allclose(cgscore.gram(X / 1e3 * scale), H, atol=1e-14)
 
 
 def test_integer_and_image_inputs_are_flattened() -> None:
@@ -215,32 +195,6 @@ def test_the_deeper_kernel_keeps_its_digits(angle: float) -> None:
     assert 1 - H[0, 1] == pytest.approx(float(expected), rel=1e-9, abs=2e-15)
 
 
-@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
-@pytest.mark.parametrize("method", ["iterative", "subsample", "partition"])
-def test_every_method_takes_every_kernel(method: str) -> None:
-    rng = np.random.default_rng(2)
-    y = np.arange(400) % 3
-    X = rng.standard_normal((400, 12)) + 2 * np.eye(3, 12)[y]
-    exact = cgscore.score(X, y, kernel="relu-ntk-3", method="exact")
-    found = cgscore.score(X, y, kernel="relu-ntk-3", method=method)
-    cg = exact.table["cg"]
-    tolerance = 1e-3 if method == "iterative" else 1e-9
-    np.testing.assert_allclose(found.table["cg"], cg, rtol=0, atol=tolerance * cg.max())
-
-
-def test_a_kernel_on_a_device() -> None:
-    pytest.importorskip("torch")
-    from cgscore.solvers.iterative.device import OnDevice
-
-    X = np.random.default_rng(3).standard_normal((90, 7))
-    X[5] = X[4] * (1 + 1e-5)
-    for kernel in KERNELS.values():
-        H = OnDevice(unit_rows(X, kernel=kernel), "cpu", lambda done: None)
-        everything = np.arange(90)
-        expected = cgscore.gram(X, kernel=kernel.name)
-        np.testing.assert_allclose(H.part(everything, everything), expected, atol=1e-6)
-
-
 def test_rows_keep_their_kernel() -> None:
     X = np.random.default_rng(4).standard_normal((6, 3))
     rows = unit_rows(X, kernel=find_kernel("relu-ntk-3"))
@@ -248,17 +202,3 @@ def test_rows_keep_their_kernel() -> None:
         assert other.kernel is rows.kernel
     with pytest.raises(OptionError, match="kernel must be one of: relu, relu-ntk-3; got 'rbf'"):
         cgscore.gram(X, kernel="rbf")
-    with pytest.warns(CGScoreWarning, match="an experiment"):
-        cgscore.score(X, [0, 1] * 3, kernel="relu-ntk-3")
-
-
-@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
-def test_new_examples_with_another_kernel() -> None:
-    rng = np.random.default_rng(5)
-    X, y = rng.standard_normal((40, 5)), np.arange(40) % 2
-    f = cgscore.factor(X[:-1], kernel="relu-ntk-3")
-    new = f.score_new(X[-1:], y[-1:], y=y[:-1])
-    whole = cgscore.score(X, y, kernel="relu-ntk-3").table
-    assert new["cg"][0] == pytest.approx(whole["cg"].iloc[-1], rel=1e-9)
-    copy = f.score_new(X[:1], y[:1], y=y[:-1])
-    assert copy["cg"][0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -107,3 +108,24 @@ def test_every_line_of_a_lock_has_a_version_and_a_hash(lock: Path) -> None:
     for entry in entries:
         assert re.match(r"[\w.\-\[\]]+==[\w.+!]+ ", entry), entry
         assert "--hash=sha256:" in entry, entry
+
+
+def test_the_kernel_is_tested_with_numpy_and_pytest_alone(tmp_path: Path) -> None:
+    """Neither large packages nor those of other tests are imported on the way."""
+    blocked = "pandas pyarrow sklearn torch dask distributed playwright hypothesis typer PIL"
+    (tmp_path / "blocked.py").write_text(
+        f"import sys\nfor name in {blocked.split()}:\n    sys.modules[name] = None\n"
+    )
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "blocked", "-p", "no:cacheprovider"),
+            *("-p", "no:hypothesispytest", "tests/test_kernel.py", "-k", "definition or digits"),
+        ],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root / 'src'}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout
