@@ -49,7 +49,7 @@ _FINE_TUNING = replace(FINE_TUNING, epochs=3, learning_rate=1e-4, batch_size=64,
 def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple[nn.Module, Preset]:
     """A network with new or pretrained weights, and the settings of its training."""
     preset = plan.pruning(dataset)
-    channels, k = 1 if "mnist" in dataset else 3, 100 if dataset == "cifar-100" else 10
+    channels, k = 1 if "mnist" in dataset else 3, len(load(work.data, dataset).names)
     if name == "resnet":
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":

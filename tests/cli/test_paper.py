@@ -22,6 +22,7 @@ def test_a_missing_package_is_one_message(tmp_path: Path, package: str) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == (
-        f'error: cgscore paper needs {package}. Install it: pip install "cgscore[paper]"\n'
+        f"error: The figures and tables of the paper need {package}, which is not installed. "
+        'Run: pip install "cgscore[paper]"\n'
     )
     assert done.stdout == ""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cgscore.methods import SUMMARIES
+from cgscore.method_names import SUMMARIES
 
 
 def method_help() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,14 +72,12 @@ def paper(
     as_json: JsonOption = False,
 ) -> None:
     """Make a figure or table of the paper, as JSON, PNG, SVG and Markdown."""
-    _check_installed("torch")
     from cgscore_paper.items import ITEMS, do, do_all, module
     from cgscore_paper.plans import Plan
 
     if listed:
         print(*ITEMS, sep="\n")
         return
-    _check_installed("matplotlib")
     plan = Plan.named(preset, seed)
     if (name is None) == (not every):
         raise OptionError("Give one name or --all. The names: cgscore paper --list")
@@ -107,14 +104,6 @@ def paper(
     console.print(f"Written:  {one_line(str(folder))}", soft_wrap=True)
     if every:
         console.print(f"          {one_line(str(page))}", soft_wrap=True)
-
-
-def _check_installed(package: str) -> None:
-    """Raise `OptionError` if a package of the extra ``paper`` is missing."""
-    if find_spec(package) is None:
-        raise OptionError(
-            f'cgscore paper needs {package}. Install it: pip install "cgscore[paper]"'
-        )
 
 
 def _work(

@@ -1,9 +1,9 @@
 """Ways to score: one file for each method behind one contract, and `auto` to choose.
 
 A method states its name, the options it takes and what it costs, and runs: see `method.Method`. A
-new one is a file here with a class, and a line in `SUMMARIES`; `cgscore.score`, the command line,
-``cgscore info`` and the table in ``docs/methods.md`` follow from it. Methods are imported when they
-are first used.
+new one is a file here with a class, and a line in `cgscore.method_names`; `cgscore.score`, the
+command line, ``cgscore info`` and the table in ``docs/methods.md`` follow from it. Methods are
+imported when they are first used.
 """
 
 from __future__ import annotations
@@ -12,16 +12,10 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from cgscore.method_names import SUMMARIES
+
 if TYPE_CHECKING:
     from cgscore.methods.method import Method
-
-#: Every method by its name, which is that of its module, with a few words about it.
-SUMMARIES = {
-    "exact": "factorises the whole kernel matrix, in memory or on disk",
-    "iterative": "nearly exact at a fraction of the cost, with an audit",
-    "subsample": "the paper's estimator, each class against samples of the others",
-    "partition": "random blocks, for data that fit nowhere else",
-}
 
 
 class _Methods(Mapping[str, "Method"]):

@@ -22,6 +22,7 @@ from cgscore.data.readers.registry import PREPROCESS
 from cgscore.errors import ResultError
 from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS
+from cgscore.method_names import SUMMARIES
 
 FORMAT = 1  # format of saved files; a higher number is refused
 KEY = b"cgscore"  # key of the document in the metadata of the file
@@ -145,7 +146,7 @@ def _one_of(names: Iterable[str]) -> Callable[[Any], bool]:
 #: ``meta`` of format 1. Further entries are loaded but never relied upon.
 META_1: Mapping[str, Field] = {
     "version": Field("a text", _text),
-    "method": Field("a text", _text),
+    "method": Field(f"one of {', '.join(SUMMARIES)}", _one_of(SUMMARIES)),
     "kernel": Field(f"one of {', '.join(KERNELS)}", _one_of(KERNELS), required=False),
     "task": Field(f"one of {', '.join(TASKS)}", _one_of(TASKS)),
     "ridge": Field("a number of 0 or more", lambda value: _number(value) and value >= 0),
