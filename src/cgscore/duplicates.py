@@ -28,7 +28,7 @@ from cgscore.kernel import Array, UnitRows
 from cgscore.valuation import Valuation, valuation
 
 #: Rows this close are the same row: copies that differ by a factor agree to a few rounding errors.
-SAME = 16 * float(np.finfo(np.float64).eps)
+SAME_DISTANCE = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Groups:
 
 
 def find_groups(rows: UnitRows) -> Groups:
-    """Groups of identical rows, to within `SAME`.
+    """Groups of identical rows, to within `SAME_DISTANCE`.
 
     Rows are sorted along one fixed random direction; only neighbours in that order are compared,
     so the cost is ``2 n p`` flops and a sort.
@@ -104,7 +104,7 @@ def find_groups(rows: UnitRows) -> Groups:
     direction = np.random.default_rng(0).standard_normal(p)
     # not by BLAS: its threads would go on spinning into the kernel's parallel work
     position = np.einsum("ij,j->i", rows.centred, direction)
-    window = 4 * SAME * float(np.linalg.norm(direction))
+    window = 4 * SAME_DISTANCE * float(np.linalg.norm(direction))
     order = np.argsort(position, kind="stable")
     joined = np.diff(position[order]) <= window  # row order[k + 1] may equal row order[k]
     starts = np.flatnonzero(joined & ~np.concatenate(([False], joined[:-1])))
@@ -115,7 +115,7 @@ def find_groups(rows: UnitRows) -> Groups:
             row = order[stop]
             known = known[position[row] - position[known] <= window]
             apart = np.linalg.norm(rows.centred[known] - rows.centred[row], axis=1)
-            if len(known) and apart.min() <= SAME:
+            if len(known) and apart.min() <= SAME_DISTANCE:
                 first[row] = known[np.argmin(apart)]
             else:
                 known = np.append(known, row)

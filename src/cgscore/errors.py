@@ -45,7 +45,7 @@ class LabelError(InputError):
 
 
 class OptionError(InputError):
-    """An option has a value that does not exist or makes no sense."""
+    """An option has a value that does not exist or is out of range."""
 
 
 class SourceError(CGScoreError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgscore.duplicates import SAME, joined
+from cgscore.duplicates import SAME_DISTANCE, joined
 from cgscore.errors import (
     CGScoreWarning,
     DataError,
@@ -26,7 +26,7 @@ from cgscore.errors import (
 )
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
 from cgscore.execution.progress import Progress, Timed
-from cgscore.kernel import ENTRY, Array, UnitRows, gram_block, unit_rows
+from cgscore.kernel import ENTRY_ERROR, Array, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
 from cgscore.result.assembly import assemble
@@ -42,8 +42,8 @@ from cgscore.valuation import valuation
 if TYPE_CHECKING:
     import pandas as pd
 
-SAMPLE = 32  # examples at which the loss of float32 is measured
-LOSS = 0.01  # of the score, from which on a loss is worth a warning
+LOSS_SAMPLE_SIZE = 32  # examples at which the loss of float32 is measured
+MAX_LOSS = 0.01  # of the score, from which on a loss is worth a warning
 
 
 class Factor:
@@ -106,7 +106,7 @@ class Factor:
     @property
     def digits(self) -> float:
         """Decimal digits that the condition of the kernel matrix leaves, at worst."""
-        error = ENTRY if self.dtype == "float64" else float(np.finfo(self.dtype).eps)
+        error = ENTRY_ERROR if self.dtype == "float64" else float(np.finfo(self.dtype).eps)
         return max(0.0, -float(np.log10(error * self.condition)))
 
     def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
@@ -241,7 +241,7 @@ class Factor:
         diagonal = self._rows.kernel.diagonal + self.ridge
         v = diagonal - np.einsum("ij,ij->j", Z, Z)
         apart = rows.centred - self._rows.centred[K.argmax(axis=0)]
-        copy = (np.einsum("ij,ij->i", apart, apart) <= SAME**2) & (self.ridge == 0)
+        copy = (np.einsum("ij,ij->i", apart, apart) <= SAME_DISTANCE**2) & (self.ridge == 0)
         error = exact.rounding(len(self._rows), self.dtype) * diagonal
         lost = np.flatnonzero((v <= error) & ~copy)
         if len(lost):
@@ -249,7 +249,7 @@ class Factor:
                 f"X_new: row {lost[0]} (counted from 0) is determined by the data to working "
                 "precision. Use a ridge, for example ridge=1e-6."
             )
-        few = 10**MIN_DIGITS if self.dtype == "float64" else 1 / LOSS
+        few = 10**MIN_DIGITS if self.dtype == "float64" else 1 / MAX_LOSS
         weak = np.flatnonzero((v <= error * few) & ~copy)
         if len(weak):
             warnings.warn(
@@ -305,7 +305,7 @@ class Factor:
         if self.dtype == "float64":
             return self._factor.solve(targets), None
         n, wanted = len(self._rows), targets.shape[1]
-        measured = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+        measured = np.random.default_rng(0).choice(n, min(LOSS_SAMPLE_SIZE, n), replace=False)
         measured = np.append(measured, np.argmax(self._d))
         columns = wanted + np.arange(len(measured))
         if self._d_loss is None:
@@ -352,7 +352,7 @@ class Factor:
 
 
 def _loss_warnings(loss: Mapping[str, float] | None) -> list[str]:
-    if loss is None or max(loss["d_largest"], loss["d_bound"], loss["alpha"]) < LOSS:
+    if loss is None or max(loss["d_largest"], loss["d_bound"], loss["alpha"]) < MAX_LOSS:
         return []
     return [
         f"float32 can cost up to {min(loss['d_bound'], 1):.1%} of d, and with it of cg, at the "

@@ -21,8 +21,8 @@ near-duplicates live. H is therefore computed from distances,
 
 with ``D2 = |a|^2 + |b|^2 - 2 a.b`` for rows shifted by a common centre (distances do not change,
 and data that crowd around one direction keep their digits). The few pairs for which even that
-cancels, closer than ``NEAR`` relative to their distance from the centre or as close to opposite,
-are done again by subtracting (adding) the two rows.
+cancels, closer than ``NEAR_RATIO`` relative to their distance from the centre or as close to
+opposite, are done again by subtracting (adding) the two rows.
 
 Cost of a block of a x b entries: ``2 a b p`` flops in one matrix product, about a dozen passes
 over ``a b`` numbers, and one temporary of ``8 a b`` bytes.
@@ -41,12 +41,12 @@ from cgscore.errors import DataError, OptionError, first_five
 
 Array = NDArray[np.float64]
 
-#: Pairs with ``D2 < NEAR * (|a|^2 + |b|^2)`` are recomputed without cancellation. The product
-#: form is off by about ``eps (|a|^2 + |b|^2)``, so that entries of H are good to `ENTRY`.
-NEAR = 1e-3
+#: Pairs with ``D2 < NEAR_RATIO * (|a|^2 + |b|^2)`` are recomputed without cancellation. The product
+#: form is off by about ``eps (|a|^2 + |b|^2)``, so that entries of H are good to `ENTRY_ERROR`.
+NEAR_RATIO = 1e-3
 
-#: Error of an entry of H, at worst: ``eps sqrt(2 / NEAR) / pi`` at the border, and some for p.
-ENTRY = 16 * float(np.finfo(np.float64).eps)
+#: Error of an entry of H, at worst: ``eps sqrt(2 / NEAR_RATIO) / pi`` at the border, and p.
+ENTRY_ERROR = 16 * float(np.finfo(np.float64).eps)
 
 _CHUNK = 1 << 20  # numbers handled at once when rows are scaled or pairs recomputed
 _BLOCK = 512  # side of the blocks that `gram` computes, small enough for the cache
@@ -331,10 +331,10 @@ def gram_block(
     low, high = H.min(), H.max()
     near: tuple[NDArray[np.intp], ...] | None = None
     far: tuple[NDArray[np.intp], ...] | None = None
-    if low < NEAR * (A.squares.max() + B.squares.max()):
-        near = np.nonzero(NEAR * (A.squares[:, None] + B.squares) > H)
-    if high > 4 - 4 * NEAR:
-        far = np.nonzero(H > 4 - 4 * NEAR)
+    if low < NEAR_RATIO * (A.squares.max() + B.squares.max()):
+        near = np.nonzero(NEAR_RATIO * (A.squares[:, None] + B.squares) > H)
+    if high > 4 - 4 * NEAR_RATIO:
+        far = np.nonzero(H > 4 - 4 * NEAR_RATIO)
     if low < 0 or high > 4:
         np.clip(H, 0, 4, out=H)  # by rounding, at pairs that are recomputed below
     half = np.subtract(4, H)

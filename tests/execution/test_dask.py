@@ -150,7 +150,7 @@ def test_a_worker_that_stands_still_holds_nobody_up(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data are for the workers that are left when it dies, and Dask would wait for it for ever."""
-    monkeypatch.setattr("cgscore.execution.dask.PATIENCE", 10.0)
+    monkeypatch.setattr("cgscore.execution.dask.RECONNECT_SECONDS", 10.0)
     first = processes.add()
     processes.add()
     with processes.client(2) as client:
@@ -181,7 +181,7 @@ def test_a_task_that_kills_every_worker(processes: Processes) -> None:
 def test_iterative_on_a_cluster(
     client: Client, processes: Processes, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cgscore.solvers.iterative.distributed.TALLEST", 100)
+    monkeypatch.setattr("cgscore.solvers.iterative.distributed.MAX_PANEL_ROWS", 100)
     two = cgscore.score(*data, method="iterative", client=client)
     assert two.meta["storage"] == "cluster"
     exact = cgscore.score(*data, method="exact")
@@ -227,7 +227,7 @@ def test_auto_on_a_cluster(client: Client, data: Any, monkeypatch: pytest.Monkey
     small = cgscore.score(*data, client=client)
     assert small.meta["method"] == "exact"
     assert "cluster is not needed" in small.meta["choice"]["why"]
-    monkeypatch.setattr("cgscore.methods.auto.SMALL", 100)
+    monkeypatch.setattr("cgscore.methods.auto.MAX_SMALL_N", 100)
     assert cgscore.score(*data, client=client).meta["method"] == "iterative"
     monkeypatch.setattr("cgscore.methods.auto.spread_bytes", lambda *_: float("inf"))
     assert cgscore.score(*data, client=client).meta["method"] == "partition"

@@ -223,7 +223,7 @@ def test_auto_says_why_it_does_not_fall_back(
         patched.setattr(choice, "memory_room", lambda limit: machine.Room(1000))
         with pytest.raises(ConvergenceError, match=r"Two lower bounds.*does not fall.*of memory"):
             cgscore.score(*refused)
-    monkeypatch.setattr(choice, "SMALL", 10)
+    monkeypatch.setattr(choice, "MAX_SMALL_N", 10)
     monkeypatch.setattr(choice, "product_rate", lambda: 1.0)
     with pytest.raises(ConvergenceError, match=r"which would take about \d+ hours"):
         cgscore.score(*refused)

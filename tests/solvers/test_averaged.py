@@ -210,7 +210,7 @@ def test_every_block_has_every_class(uneven: Any) -> None:
         there = [int((y[np.concatenate([home, guests])] == c).sum()) for c in "abcd"]
         assert there[0] == 12
         assert there[1] == 5
-        assert min(there) >= partition.LEAST
+        assert min(there) >= partition.MIN_ROWS_PER_CLASS
         assert set(y[guests]) <= {"d"}  # others have members enough
     assert (at_home == 1).all()
     first, second = (partition.dealt(slots, blocks[i], 1)[0] for i in (0, 5))
@@ -219,8 +219,8 @@ def test_every_block_has_every_class(uneven: Any) -> None:
 
 def test_partition_against_a_plain_loop(uneven: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = uneven
-    monkeypatch.setattr(partition, "BLOCK", 34)
-    monkeypatch.setattr(partition, "SHARE", 1)
+    monkeypatch.setattr(partition, "BLOCK_ROWS", 34)
+    monkeypatch.setattr(partition, "ROWS_PER_CLASS", 1)
     s = cgscore.score(X, y, method="partition", runs=2, seed=1)
     assert s.meta["blocks"] == 3
     slots, blocks = blocks_of(X, y, 3, 2)
@@ -267,7 +267,7 @@ def test_a_memory_limit_makes_smaller_blocks() -> None:
 def test_audit_is_honest(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"ratio": 2, "runs": 5}
     if method == "partition":
-        monkeypatch.setattr(partition, "BLOCK", 600)
+        monkeypatch.setattr(partition, "BLOCK_ROWS", 600)
         options = {"runs": 3}
     exact = cgscore.score("sklearn:digits", method="exact").table
     s = cgscore.score("sklearn:digits", method=method, **options)
@@ -296,7 +296,7 @@ def test_audit_of_exact_scores_finds_no_error() -> None:
 
 
 def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cgscore.solvers.sampled.comparison.ALLOWED", 0.0)
+    monkeypatch.setattr("cgscore.solvers.sampled.comparison.MAX_FLOPS", 0.0)
     s = cgscore.score("sklearn:digits", method="partition", memory_limit="6MB")
     assert s.meta["audit"] is None
     assert "longer than the scores" in s.meta["audit_left_out"]
@@ -329,8 +329,8 @@ class StopHereError(Exception):
 def test_an_interrupted_run_repeats_no_finished_task(
     method: str, uneven: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partition, "BLOCK", 34)
-    monkeypatch.setattr(partition, "SHARE", 1)
+    monkeypatch.setattr(partition, "BLOCK_ROWS", 34)
+    monkeypatch.setattr(partition, "ROWS_PER_CLASS", 1)
     options: dict[str, Any] = {"method": method, "runs": 6, "seed": 2}
     whole = cgscore.score(*uneven, **options)
 

@@ -28,7 +28,7 @@ def factorise(X: Any, ridge: float = 0.0, progress: Progress | None = None) -> e
 def panel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Panels so small that a small problem has many of them."""
     size = int(request.param)
-    monkeypatch.setattr(plans, "TILE", size)
+    monkeypatch.setattr(plans, "MAX_TILE_ROWS", size)
     monkeypatch.setattr(pieces, "PIECE", max(5, size // 3))
     return size
 

@@ -33,7 +33,7 @@ def cloud(n: int, p: int = 20, seed: int = 0) -> tuple[Any, Any]:
 
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "TILE", 130)
+    monkeypatch.setattr(plans, "MAX_TILE_ROWS", 130)
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -94,11 +94,11 @@ def test_conjugate_gradients_give_up_honestly() -> None:
 
 def test_a_residual_that_stays_large_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = cloud(300)
-    monkeypatch.setattr(iterative, "ROUGH", 1e-5)  # float32 alone does not reach that
+    monkeypatch.setattr(iterative, "MAX_RESIDUAL", 1e-5)  # float32 alone does not reach that
     refined = cgscore.score(X, y, method="iterative")
     assert refined.meta["refinements"] in (1, 2, 3)
     assert refined.meta["audit"]["residual"] < 1e-5
-    monkeypatch.setattr(iterative, "ROUGH", 1e-20)
+    monkeypatch.setattr(iterative, "MAX_RESIDUAL", 1e-20)
     with pytest.raises(ConvergenceError, match="after 3 refinements in float64"):
         cgscore.score(X, y, method="iterative")
 
@@ -283,7 +283,7 @@ def test_a_missed_target_is_said_and_a_given_one_pursued(monkeypatch: pytest.Mon
         strong = cgscore.score(X, y, method="iterative", target=0.99999)
     assert strong.meta["blocks"] < 32
     assert strong.meta["audit"]["cg"]["median_error"] < usual.meta["audit"]["cg"]["median_error"]
-    monkeypatch.setattr(iterative, "TARGET", 0.9999999)
+    monkeypatch.setattr(iterative, "TARGET_CORRELATION", 0.9999999)
     with pytest.warns(CGScoreWarning, match="below the target of 1"):
         cgscore.score(X, y, method="iterative")
 

@@ -23,7 +23,7 @@ from cgscore.solvers.cholesky.inplace import (
     subtract_square,
 )
 from cgscore.solvers.cholesky.placement import place
-from cgscore.solvers.cholesky.plan import LEAST, REACH, TILE, Plan, plan
+from cgscore.solvers.cholesky.plan import MAX_TILE_ROWS, MIN_TILE_ROWS, TILES_PER_RUN, Plan, plan
 from cgscore.solvers.cholesky.storage import InMemory, OnDisk, PanelFiles
 from cgscore.solvers.kernel_product import kernel_product
 
@@ -37,7 +37,7 @@ def rows(n: int = N) -> Any:
 def narrow(dtype: str = "float64") -> Plan:
     """A plan of many panels, as an explicit limit makes them."""
     layout = plan(N, P, dtype, limit=8 * N * P + 400_000)
-    assert layout.panels > 2 * REACH
+    assert layout.panels > 2 * TILES_PER_RUN
     return layout
 
 
@@ -69,10 +69,10 @@ def test_a_limit_is_kept_and_decides_the_panels() -> None:
     ):
         layout = plan(n, p, dtype, limit)
         needed = min(layout.in_memory, layout.streamed) + 8 * n * p
-        assert needed <= limit or layout.widest <= LEAST
+        assert needed <= limit or layout.widest <= MIN_TILE_ROWS
         assert layout.edges[0] == 0
         assert layout.edges[-1] == n
-        assert layout.widest <= (2 * TILE if layout.panels == 1 else TILE)
+        assert layout.widest <= (2 * MAX_TILE_ROWS if layout.panels == 1 else MAX_TILE_ROWS)
     for n, limit in ((20_000, 10**8), (100_000, 5 * 10**8)):  # as wide as the limit admits
         layout = plan(n, 10, "float64", limit)
         room = limit - 8 * n * 10
@@ -81,7 +81,7 @@ def test_a_limit_is_kept_and_decides_the_panels() -> None:
 
 
 def test_strips_cover_every_column_once() -> None:
-    for layout in (plan(7), narrow(), plan(2 * TILE + 1)):
+    for layout in (plan(7), narrow(), plan(2 * MAX_TILE_ROWS + 1)):
         columns = [c for _, start, stop in layout.strips() for c in range(start, stop)]
         assert columns == list(range(layout.n))
         assert max(stop - start for _, start, stop in layout.strips()) <= -(-layout.widest // 2)

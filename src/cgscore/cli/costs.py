@@ -16,14 +16,14 @@ def print_costs(console: Console, n: int, p: int, k: int) -> None:
     For few examples that is the exact method only.
     """
     from cgscore.execution.machine import available_memory, product_rate
-    from cgscore.methods.auto import SMALL, costs
+    from cgscore.methods.auto import MAX_SMALL_N, costs
     from cgscore.methods.cost import Sizes
     from cgscore.methods.options import Options
 
     memory, rate = available_memory(), product_rate()
     estimates = costs(Sizes(n, p, k), Options.checked())
-    names = ["exact"] if n <= SMALL else ["exact", "iterative"]
-    if n > SMALL and all(estimates[name].bytes > memory for name in names):
+    names = ["exact"] if n <= MAX_SMALL_N else ["exact", "iterative"]
+    if n > MAX_SMALL_N and all(estimates[name].bytes > memory for name in names):
         names.append("partition")
     for name, title in zip(names, ["method", "", ""], strict=False):
         text = _cost_in_words(estimates[name], rate, memory)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 1000  # of a column that is encoded one-hot
 HASHED = 256  # columns of one that has more
-UNIQUE = 0.5  # share of different texts from which on a column is no category at all
+MAX_UNIQUE_SHARE = 0.5  # share of different texts from which on a column is no category at all
 _SPANS = {"timedelta64", "timedelta", "time", "period"}
 _DATES = {"datetime64", "datetime", "date"}
 _CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
@@ -156,7 +156,7 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
             f"{column.loc[row]!r}. Correct such values or remove the column."
         )
     count = words.nunique()
-    if count > MOST_CATEGORIES and count > UNIQUE * len(column):
+    if count > MOST_CATEGORIES and count > MAX_UNIQUE_SHARE * len(column):
         raise DataError(
             f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
             f"Remove it, name the rows by it (--id-column {name}), or read it as text "

@@ -40,7 +40,7 @@ Size = tuple[int, int]  # width and height
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
-LARGEST = 61_000_000  # pixels decoded of one image; a header may claim any number
+MAX_PIXELS = 61_000_000  # pixels decoded of one image; a header may claim any number
 
 _REDUCED = 16_000_000  # pixels from which on a photograph is reduced while it is decoded
 _SHOWN = (1024, 1024)  # pixels kept of such a photograph for thumbnails
@@ -123,7 +123,7 @@ def decode_all(
     resized = False
     for _ in range(4):  # at most grey after deep, then colour after grey; and other sizes
         try:
-            limit = None if mixed is None or resize else (most or LARGEST)
+            limit = None if mixed is None or resize else (most or MAX_PIXELS)
             found = _decode_as(chunks(), names, count, kind, resize, skip_bad, limit, progress)
             return replace(found, resized=resized)
         except _OtherKind as other:  # noqa: PERF203
@@ -421,9 +421,9 @@ class _opened:
         width, height = self._image.size
         if self._target is not None and width * height > _REDUCED:
             self._image.draft(None, (2 * self._target[0], 2 * self._target[1]))
-        if self._image.size[0] * self._image.size[1] > LARGEST:
+        if self._image.size[0] * self._image.size[1] > MAX_PIXELS:
             raise SourceError(
-                f"claims {width:,} x {height:,} pixels; at most {LARGEST:,} are decoded (a JPEG "
+                f"claims {width:,} x {height:,} pixels; at most {MAX_PIXELS:,} are decoded (a JPEG "
                 "may have more if it is resized to much less)"
             )
 

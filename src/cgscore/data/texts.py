@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.data.columns import UNIQUE, some
+from cgscore.data.columns import MAX_UNIQUE_SHARE, some
 from cgscore.errors import DataError, SourceError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WORDS = 6  # of a text, on average
-FEWEST = 2  # where nothing else can be meant
+MIN_TEXTS = 2  # where nothing else can be meant
 FILLED = 0.9  # share of the rows that have one
 TEXT_COLUMN = "text"
 _NUMBERS = "buifcmM"  # kinds of types: numbers and dates
-_SAMPLE = 2000  # values looked at
+_SAMPLE_SIZE = 2000  # values looked at
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+?(?![^\W\d_])")
 
 
@@ -68,7 +68,7 @@ def _is_text(column: pd.Series[Any], likely: bool) -> bool:
     if not _strings(column):
         return False
     seen = column.dropna()
-    if len(seen) < FILLED * len(column) or seen.nunique() <= UNIQUE * len(seen):
+    if len(seen) < FILLED * len(column) or seen.nunique() <= MAX_UNIQUE_SHARE * len(seen):
         return False
-    words = [len(_WORD.findall(one)) for one in seen.iloc[:_SAMPLE].tolist()]
-    return bool(np.mean(words) >= (FEWEST if likely else WORDS))
+    words = [len(_WORD.findall(one)) for one in seen.iloc[:_SAMPLE_SIZE].tolist()]
+    return bool(np.mean(words) >= (MIN_TEXTS if likely else WORDS))

@@ -40,7 +40,7 @@ from cgscore.kernel import UnitRows
 FORMAT = 2
 
 _MANIFEST = "checkpoint.json"
-_LARGEST = 1 << 20  # bytes of a manifest that is worth reading
+_MAX_MANIFEST_BYTES = 1 << 20  # bytes of a manifest that is worth reading
 _NAMES = {
     "format": "the layout of the files",
     "cgscore": "cgscore's version",
@@ -210,7 +210,7 @@ def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
 
 def _read(manifest: Path) -> dict[str, Any]:
     try:
-        if manifest.stat().st_size > _LARGEST:
+        if manifest.stat().st_size > _MAX_MANIFEST_BYTES:
             raise ValueError("too large")
         found = json.loads(manifest.read_text(encoding="utf-8"))
         if not isinstance(found, dict):

@@ -44,7 +44,7 @@ _AGAIN = "Start the cluster again, and run again; with a checkpoint no finished 
 RETRIES = 3  # times that data are scattered again without a task finished in between
 FRESH = 1.0  # seconds for which a look at the workers is good enough for the progress shown
 WAIT = 30  # seconds for a scheduler or a first worker
-PATIENCE = 30.0  # seconds for data to reach all workers,
+RECONNECT_SECONDS = 30.0  # seconds for data to reach all workers,
 SLOWEST = 1e6  # and bytes of them that must at least be done in one more
 
 
@@ -289,7 +289,7 @@ class Cluster:
         async def spread(key: str) -> Any:
             return await self._client.scatter({key: value}, broadcast=True, asynchronous=True)
 
-        attempt, seconds = 0, PATIENCE + sizeof(value) / SLOWEST
+        attempt, seconds = 0, RECONNECT_SECONDS + sizeof(value) / SLOWEST
         while True:
             key = _name()
             try:

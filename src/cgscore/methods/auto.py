@@ -14,7 +14,7 @@ from cgscore.methods.cost import Cost, Sizes
 from cgscore.methods.options import Options
 from cgscore.solvers.iterative.distributed import spread_bytes
 
-SMALL = 4000  # up to here exact takes a second or two, and nothing needs to be measured
+MAX_SMALL_N = 4000  # up to here exact takes a second or two, and nothing needs to be measured
 PATIENCE = 60.0  # seconds for which nobody minds an exact answer
 MAX_SECONDS = 12 * 3600.0  # after which an estimate today is better than an answer some day
 
@@ -53,8 +53,8 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
         return _choose_on(cluster, sizes, options)
     if options.device != "cpu":
         return Choice("iterative", "it is the one that uses a device")
-    if sizes.n <= SMALL or options.dtype != "float64":
-        return Choice("exact", "small" if sizes.n <= SMALL else "dtype is its option")
+    if sizes.n <= MAX_SMALL_N or options.dtype != "float64":
+        return Choice("exact", "small" if sizes.n <= MAX_SMALL_N else "dtype is its option")
     room = memory_room(options.memory_limit).bytes
     rate = product_rate()
     estimates = costs(sizes, options)
@@ -89,7 +89,7 @@ def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) ->
     """
     room = memory_room(options.memory_limit).bytes
     cost = METHODS["exact"].cost(sizes, options, cores())
-    seconds = 0.0 if sizes.n <= SMALL else cost.seconds(product_rate())
+    seconds = 0.0 if sizes.n <= MAX_SMALL_N else cost.seconds(product_rate())
     if cost.least <= room and seconds <= MAX_SECONDS:
         return Choice("exact", f"the iterative method refused: {error}")
     reason = (
@@ -104,7 +104,7 @@ def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) ->
 
 def _choose_on(cluster: ClusterExecutor, sizes: Sizes, options: Options) -> Choice:
     """On a cluster: iterative if its workers can hold H."""
-    if sizes.n <= SMALL:
+    if sizes.n <= MAX_SMALL_N:
         return Choice("exact", "small: the cluster is not needed")
     if options.dtype != "float64":
         return Choice("exact", "dtype is its option; the cluster is not used")

@@ -18,7 +18,7 @@ from cgscore.execution.blas import libraries
 from cgscore.execution.checkpoint import Checkpoint, identity
 from cgscore.execution.executor import Executor, Local
 from cgscore.execution.machine import memory_room, show_bytes
-from cgscore.kernel import ENTRY, Array
+from cgscore.kernel import ENTRY_ERROR, Array
 from cgscore.methods.cost import Cost, Sizes
 from cgscore.methods.method import Context
 from cgscore.methods.options import Options
@@ -203,7 +203,7 @@ def _standard_errors(
 
 
 def _digits(averages: Averages) -> float:
-    return max(0.0, -float(np.log10(ENTRY * averages.condition)))
+    return max(0.0, -float(np.log10(ENTRY_ERROR * averages.condition)))
 
 
 def _warnings(averages: Averages, values: Valuation) -> list[str]:

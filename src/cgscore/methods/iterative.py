@@ -21,7 +21,7 @@ from cgscore.solvers.iterative import solve as solver
 from cgscore.solvers.iterative.block_bounds import block_bytes, parts
 from cgscore.solvers.iterative.distributed import spread_bytes
 from cgscore.solvers.iterative.landmarks import count as landmark_count
-from cgscore.solvers.iterative.system import EXPECTED
+from cgscore.solvers.iterative.system import EXPECTED_ITERATIONS
 
 
 class Iterative:
@@ -34,13 +34,15 @@ class Iterative:
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Kernel, conjugate gradients and blocks; H is kept, or formed for every product."""
         n, p, k = sizes.n, sizes.p, sizes.k
-        systems = k + solver.EXAMPLES + 2 * solver.FURTHER
+        systems = k + solver.AUDIT_EXAMPLES + 2 * solver.EXAMPLES_PER_STRATUM
         flops = (
-            kernel_flops(n, p) / 2 + EXPECTED * 2.0 * n**2 * systems + 2 * n * (n / parts(n)) ** 2
+            kernel_flops(n, p) / 2
+            + EXPECTED_ITERATIONS * 2.0 * n**2 * systems
+            + 2 * n * (n / parts(n)) ** 2
         )
         kept = solver.bytes_kept(n, p, k) + 8 * n * p
         each = spread_bytes(n, p, workers) // workers
-        moved = 8 * n * p * workers + EXPECTED * 4 * systems * n * (workers + 1)
+        moved = 8 * n * p * workers + EXPECTED_ITERATIONS * 4 * systems * n * (workers + 1)
         formed = solver.bytes_formed(n, p, k) + 8 * n * p
         return Cost(flops, kept, formed, worker_bytes=each, moved=moved)
 

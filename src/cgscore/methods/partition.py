@@ -32,7 +32,7 @@ class Partition:
             count = solver.block_count(n, p, k, options.memory_limit)
         except MemoryLimitError:  # then its cost says that it does not fit
             count = solver.block_count(n, p, k)
-        runs = 1 if count == 1 else options.runs or solver.RUNS
+        runs = 1 if count == 1 else options.runs or solver.DEFAULT_RUNS
         return tasks_cost(
             sizes,
             workers,

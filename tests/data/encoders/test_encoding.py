@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cgscore
-from cgscore.data.encoders.encoding import CHUNK, encode, scaled
+from cgscore.data.encoders.encoding import CHUNK_ROWS, encode, scaled
 from cgscore.data.encoders.registry import find_encoder
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.progress import Silent
@@ -155,7 +155,7 @@ def test_a_killed_run_goes_on_where_it_was(counted: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert calls(counted)[3:] == [256, 256, 256, 220]  # the first chunk was kept
-    assert sum(calls(counted)[3:]) == 1500 - CHUNK
+    assert sum(calls(counted)[3:]) == 1500 - CHUNK_ROWS
     assert "Next:     cgscore score features.npz" in done.stdout
     found = cgscore.read(counted / "features.npz")
     assert np.array_equal(found.X, X[:, :2] + 1)

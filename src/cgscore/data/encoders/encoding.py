@@ -26,7 +26,7 @@ from cgscore.kernel import Array
 
 Index = NDArray[np.intp]
 
-CHUNK = 512  # examples in a file
+CHUNK_ROWS = 512  # examples in a file
 SCALINGS = ("none", "centre", "standardise", "whiten")
 
 
@@ -45,7 +45,7 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
     first, inverse = _distinct(examples)
     few = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
     n = len(few)
-    size = CHUNK if encoder.batch else n
+    size = CHUNK_ROWS if encoder.batch else n
     folder = _folder(key, size)
     parts: list[Array] = []
     damaged: list[str] = []

@@ -14,7 +14,7 @@ from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import Array
 
-LONGEST = 256  # tokens of a text that are read
+MAX_TOKENS = 256  # tokens of a text that are read
 TOGETHER = 16  # texts in one product
 POOLER = "pooler."  # a part that many models are saved without; it would be made up at random
 
@@ -102,8 +102,8 @@ class TextModel(_Model):
     @property
     def _longest(self) -> int:
         """Tokens that are read: positions that the model knows, less what marks both ends."""
-        known = getattr(self._model.config, "max_position_embeddings", None) or LONGEST + 2
-        return int(min(LONGEST, known - 2))
+        known = getattr(self._model.config, "max_position_embeddings", None) or MAX_TOKENS + 2
+        return int(min(MAX_TOKENS, known - 2))
 
     def identity(self) -> str:
         """Weights, tokens, and how much of a text is read."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from cgscore.errors import OptionError
 
 #: SHA-256 of each file.
-KNOWN = {
+DIGESTS = {
     "efficientnet-lite0-57934424.pth": (
         "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
     ),
@@ -27,7 +27,7 @@ def is_known(path: Path) -> bool:
     with path.open("rb") as file:
         while part := file.read(1 << 22):
             digest.update(part)
-    return digest.hexdigest() == KNOWN[path.name]
+    return digest.hexdigest() == DIGESTS[path.name]
 
 
 def verified(path: Path) -> Path:

@@ -31,14 +31,14 @@ _TRAIN = {"cifar-10": [f"data_batch_{i}" for i in range(1, 6)], "cifar-100": ["t
 _TEST = {"cifar-10": ["test_batch"], "cifar-100": ["test"]}
 _META = {"cifar-10": ("batches.meta", b"label_names"), "cifar-100": ("meta", b"fine_label_names")}
 _PIXELS = 3 * 32 * 32
-_LARGEST = 1 << 28  # bytes of one batch; the largest published one has 155 MB
+_MAX_BYTES = 1 << 28  # bytes of one batch; the largest published one has 155 MB
 _MAX_INSTRUCTIONS = 2_000_000  # of one batch; the largest published one has 460,000
 _MAX_MARKS = 100  # lists, tuples and dictionaries begun within each other
 _MAX_TUPLE = 16  # values of a tuple; numpy's have five
 _MAX_TUPLE_DEPTH = 3
 _MAX_NAME = 255  # bytes of a file name or the name of a class
 
-_ALLOWED = set(
+_ALLOWED_OPCODES = set(
     re.findall(
         r"\w+",
         "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE "
@@ -150,7 +150,7 @@ def _is_name(value: object) -> bool:
 
 def unpickle(path: Path) -> dict[Any, Any]:
     """The dictionary in a batch file, built of plain values and arrays of bytes only."""
-    if path.stat().st_size > _LARGEST:
+    if path.stat().st_size > _MAX_BYTES:
         raise SourceError(f"{path} is larger than any batch of CIFAR.")
     try:
         with reading(path, "batch of CIFAR"):
@@ -176,7 +176,7 @@ def _check_instructions(written: bytes) -> None:
     marks = 0
     try:
         for count, (instruction, argument, _) in enumerate(pickletools.genops(written)):
-            if instruction.name not in _ALLOWED:
+            if instruction.name not in _ALLOWED_OPCODES:
                 raise Refused(
                     f"uses the pickle instruction {instruction.name}, which could run code. Only "
                     "arrays of bytes, numbers and texts are read from pickles."

@@ -22,7 +22,7 @@ from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
-_MOST = 20_000_000  # files looked at before giving up
+_MAX_FILES = 20_000_000  # files looked at before giving up
 MAX_DEPTH = 64  # folders within folders
 
 
@@ -127,8 +127,8 @@ def _images(root: Path) -> list[Path]:
     """Image files below a folder, in the order of their names; no link leads out of it."""
     inside, found = root.resolve(), []
     for seen, path in enumerate(_entries(root)):
-        if seen > _MOST:
-            raise SourceError(f"{root} holds more than {_MOST:,} files.")
+        if seen > _MAX_FILES:
+            raise SourceError(f"{root} holds more than {_MAX_FILES:,} files.")
         if path.is_symlink() and not leads_inside(path, inside):
             raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
         if path.suffix.lower() in SUFFIXES and not path.is_dir():

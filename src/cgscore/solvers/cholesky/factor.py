@@ -19,8 +19,8 @@ and kept; so a run can stop after any of them and go on later.
 - Inverse, a strip of its rows at a time, at once reduced to its norms: ``W L^-T`` for W some
   rows of the identity: n^3/3 flops. The same substitution serves every right-hand side.
 
-Sums over k run through `REACH` tiles in one product. Against 2 n^3 flops for a general inverse,
-and ``n^2/2 + n b`` numbers in memory against ``2 n^2``.
+Sums over k run through `TILES_PER_RUN` tiles in one product. Against 2 n^3 flops for a general
+inverse, and ``n^2/2 + n b`` numbers in memory against ``2 n^2``.
 """
 
 from __future__ import annotations

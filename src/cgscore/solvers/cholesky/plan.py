@@ -7,8 +7,8 @@ operand of BLAS, one piece of a file.
 Sizes in numbers of the chosen type, for n rows in panels of at most b:
 
 - in memory  ``n^2/2 + n b/2`` for the panels and ``n b/2`` for one strip of the inverse;
-- on disk    the panels; in memory then one panel and two runs of `REACH` tiles to read ahead,
-  ``n b + 2 REACH b^2``.
+- on disk    the panels; in memory then one panel and two runs of r = `TILES_PER_RUN` tiles to read
+  ahead, ``n b + 2 r b^2``.
 
 b follows from n, the type and an explicit ``memory_limit`` alone, so that the order of operations,
 and with it every bit of a result, does not depend on how much memory happens to be free:
@@ -27,9 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-TILE = 1280  # rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2/2
-REACH = 4  # tiles of a panel that one product takes at a time
-LEAST = 32  # narrower panels would read the disk without end
+#: Rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2 / 2.
+MAX_TILE_ROWS = 1280
+TILES_PER_RUN = 4  # tiles of a panel that one product takes at a time
+MIN_TILE_ROWS = 32  # narrower panels would read the disk without end
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Plan:
     @property
     def streamed(self) -> int:
         """Bytes of memory when panels are on disk."""
-        return self.size * (self.n * self.widest + 2 * REACH * self.widest**2)
+        return self.size * (self.n * self.widest + 2 * TILES_PER_RUN * self.widest**2)
 
     @property
     def flops(self) -> float:
@@ -80,8 +81,8 @@ class Plan:
         return self.edges[i + 1] - self.edges[i]
 
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Tiles ``first .. last`` (exclusive) in runs of at most `REACH`."""
-        return [(a, min(a + REACH, last)) for a in range(first, last, REACH)]
+        """Tiles ``first .. last`` (exclusive) in runs of at most `TILES_PER_RUN`."""
+        return [(a, min(a + TILES_PER_RUN, last)) for a in range(first, last, TILES_PER_RUN)]
 
     def strips(self) -> Iterator[tuple[int, int, int]]:
         """Column strips of the inverse, two to a panel: the panel, first and last column."""
@@ -94,12 +95,12 @@ class Plan:
 
 def plan(n: int, p: int = 0, dtype: str = "float64", limit: int | None = None) -> Plan:
     """The plan for n rows of p numbers, under an explicit limit in bytes if there is one."""
-    usual = _cut(n, 1 if n <= 2 * TILE else -(-n // TILE), dtype)
+    usual = _cut(n, 1 if n <= 2 * MAX_TILE_ROWS else -(-n // MAX_TILE_ROWS), dtype)
     if limit is None or usual.in_memory + 8 * n * p <= limit:
         return usual
     room = max(0.0, (limit - 8 * n * p) / usual.size)
-    widest = int((math.sqrt(n**2 + 8 * REACH * room) - n) / (4 * REACH))
-    return _cut(n, -(-n // min(max(widest, LEAST, 1), TILE, n)), dtype)
+    widest = int((math.sqrt(n**2 + 8 * TILES_PER_RUN * room) - n) / (4 * TILES_PER_RUN))
+    return _cut(n, -(-n // min(max(widest, MIN_TILE_ROWS, 1), MAX_TILE_ROWS, n)), dtype)
 
 
 def _cut(n: int, count: int, dtype: str) -> Plan:

@@ -27,7 +27,7 @@ from cgscore.execution.files import naming_failures, sync_folder
 from cgscore.execution.sealed import seal
 from cgscore.kernel import Array
 from cgscore.solvers.cholesky.inplace import Matrix
-from cgscore.solvers.cholesky.plan import REACH, Plan
+from cgscore.solvers.cholesky.plan import TILES_PER_RUN, Plan
 
 _OPEN = 64  # named files that are open at a time
 
@@ -139,7 +139,7 @@ class OnDisk:
         self.plan = plan
         self._files = files
         self._room: Matrix | None = None
-        self._buffers = [np.empty(REACH * plan.widest**2, plan.dtype) for _ in range(2)]
+        self._buffers = [np.empty(TILES_PER_RUN * plan.widest**2, plan.dtype) for _ in range(2)]
         self._reader = ThreadPoolExecutor(1)
         self._turn = threading.RLock()
         self._process = os.getpid()

@@ -36,17 +36,18 @@ from cgscore.valuation import margin, valuation
 
 FOLDS = 8
 FARTHEST = 0.5
-SAMPLE = 2000  # examples whose ranks stand for those of all
+MAX_RESAMPLED = 2000  # examples whose ranks stand for those of all
 REPEATS = 100
 SPREADS = 3.0, 4.0  # towards a smaller and a larger loss
-TOP = 0.01  # share of the examples whose overlap is measured
+TOP_SHARE = 0.01  # share of the examples whose overlap is measured
 NEAR_TOP = 3  # the stratum of the largest estimates, as a multiple of that share
-ODD = 0.025  # shares of the farthest bounds and of the largest d that are a stratum of their own
+#: Shares of the farthest bounds and of the largest d that are a stratum of their own.
+ODD_SHARE = 0.025
 CANDIDATES = 0.2  # share of the examples that may be in the true top
-FEWEST = 8  # audit examples in a stratum, below which all of them stand for it
-DISAGREE = 3.0  # factor between two bounds beyond which d is marked as uncertain
+MIN_EXAMPLES = 8  # audit examples in a stratum, below which all of them stand for it
+MAX_BOUND_RATIO = 3.0  # factor between two bounds beyond which d is marked as uncertain
 WRONG = 1.5  # factor between d and its estimate beyond which an audited example is marked
-MARKED = 1000  # positions that are listed at most
+MAX_MARKED = 1000  # positions that are listed at most
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def strata(cg: Array, d: Array, bounds: Array) -> NDArray[np.intp]:
     n = len(d)
     apart = np.abs(np.log(bounds[:, 0] / bounds[:, 1]))
     stratum = np.zeros(n, np.intp)
-    count = int(np.ceil(ODD * n))
+    count = int(np.ceil(ODD_SHARE * n))
     for values in (apart, d):
         stratum[np.argsort(-values, kind="stable")[:count]] = 2
     stratum[np.argsort(-cg, kind="stable")[: NEAR_TOP * top_count(n)]] = 1
@@ -119,7 +120,7 @@ def strata(cg: Array, d: Array, bounds: Array) -> NDArray[np.intp]:
 
 def top_count(n: int) -> int:
     """Examples in the top percent."""
-    return max(1, round(TOP * n))
+    return max(1, round(TOP_SHARE * n))
 
 
 def uncertain(
@@ -131,13 +132,13 @@ def uncertain(
     was wrong by more than a factor of `WRONG`, or they are `suspected` for another reason. The
     share is that of the examples whose bounds differ.
     """
-    marked = np.abs(np.log(bounds[:, 0] / bounds[:, 1])) > np.log(DISAGREE)
+    marked = np.abs(np.log(bounds[:, 0] / bounds[:, 1])) > np.log(MAX_BOUND_RATIO)
     share = float(marked.mean())
     if suspected is not None:
         marked |= suspected
     marked[audited.rows[np.abs(np.log(audited.d / unseen)) > np.log(WRONG)]] = True
     positions = np.flatnonzero(marked)
-    return {"count": len(positions), "positions": positions[:MARKED].tolist(), "share": share}
+    return {"count": len(positions), "positions": positions[:MAX_MARKED].tolist(), "share": share}
 
 
 def measure(
@@ -175,7 +176,7 @@ def measure(
     report: dict[str, Any] = {"examples": len(rows)}
     ratio = np.log(audited.d / unseen)
     shift = (audited.alpha - alpha[rows]) / audited.d[:, None]  # of predictions
-    some = rng.choice(n, min(SAMPLE, n), replace=False)
+    some = rng.choice(n, min(MAX_RESAMPLED, n), replace=False)
     estimate = _scores(Y[some], codes[some], alpha[some], d[some])
     draws: dict[str, list[float]] = {name: [] for name in ("cg", "margin") if name in estimate}
     mine, m = alpha[np.arange(n), codes], top_count(n)
@@ -226,7 +227,7 @@ class _Errors:
         self._members = []
         for number in range(int(stratum.max()) + 1):
             members = np.flatnonzero(stratum[rows] == number)
-            self._members.append(members if len(members) >= FEWEST else np.arange(len(rows)))
+            self._members.append(members if len(members) >= MIN_EXAMPLES else np.arange(len(rows)))
         self._again = self._members
 
     def outside(self, number: int) -> NDArray[np.intp]:

@@ -45,7 +45,7 @@ SHARE = 0.2
 OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
 PLENTY = 4  # pairs of opposite rows in a block, as a multiple of p, that show all there is to see
 
-_SMALL = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
+_MIN_PIVOT = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
 
 
 def parts(n: int) -> int:
@@ -262,7 +262,7 @@ class Bounds:
             factor(A)
         else:
             A, status = potrf(A, lower=1, clean=1, overwrite_a=1)
-            if status or np.diagonal(A).min() ** 2 <= _SMALL * (self._diagonal + ridge):
+            if status or np.diagonal(A).min() ** 2 <= _MIN_PIVOT * (self._diagonal + ridge):
                 return None
         Z, status = trtri(A, lower=1, overwrite_c=1)
         if status:

@@ -20,7 +20,7 @@ from cgscore.solvers.cholesky.inplace import Matrix
 
 Apply = Callable[[Matrix], Matrix]
 
-WIDTH = 128  # systems solved at once
+BLOCK_WIDTH = 128  # systems solved at once
 EVERY = 2  # products between two states that are kept
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.execution.accelerator import usable
-from cgscore.kernel import NEAR, UnitRows, pair_values
+from cgscore.kernel import NEAR_RATIO, UnitRows, pair_values
 from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.iterative.half_matrix import Index
@@ -29,8 +29,8 @@ class OnDevice:
         self._panels = []
         for low, high in itertools.pairwise(self._edges):
             D2 = squares[low:high, None] + squares[None, :high] - 2 * X[low:high] @ X[:high].T
-            near = NEAR * (squares[low:high, None] + squares[None, :high]) > D2
-            far = D2 > 4 - 4 * NEAR
+            near = NEAR_RATIO * (squares[low:high, None] + squares[None, :high]) > D2
+            far = D2 > 4 - 4 * NEAR_RATIO
             D2 = D2.clamp_(0, 4)
             half = torch.atan(torch.sqrt(D2 / (4 - D2)))
             rows.kernel.fill(D2, half, torch)

@@ -18,22 +18,22 @@ import numpy as np
 from cgscore.execution.executor import ClusterExecutor
 from cgscore.kernel import UnitRows, aligned, gram_block
 from cgscore.solvers.cholesky.inplace import Matrix
-from cgscore.solvers.iterative.conjugate_gradients import WIDTH
+from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH
 from cgscore.solvers.iterative.half_matrix import Index, OnTheFlyKernel
 from cgscore.solvers.tiles import cuts
 
-PANEL = 1 << 28  # bytes of a panel, at most
-TALLEST = 1280  # rows of a panel, at most
+MAX_PANEL_BYTES = 1 << 28  # bytes of a panel, at most
+MAX_PANEL_ROWS = 1280  # rows of a panel, at most
 
 
 def panels(n: int) -> list[slice]:
     """Rows of each panel."""
-    return cuts(0, n, max(1, min(TALLEST, PANEL // (4 * n))))
+    return cuts(0, n, max(1, min(MAX_PANEL_ROWS, MAX_PANEL_BYTES // (4 * n))))
 
 
 def spread_bytes(n: int, p: int, workers: int) -> int:
     """Memory of all workers: the panels, and for each the rows in both precisions and vectors."""
-    return 4 * n**2 + workers * n * (12 * p + 8 * WIDTH)
+    return 4 * n**2 + workers * n * (12 * p + 8 * BLOCK_WIDTH)
 
 
 class DistributedKernel:

@@ -35,14 +35,14 @@ from cgscore.kernel import Array, UnitRows, aligned, own_gram
 from cgscore.solvers.cholesky.inplace import Matrix, cholesky, right_solve, subtract_product
 from cgscore.solvers.iterative.half_matrix import HalfMatrix
 
-MOST = 2500
-SHARE = 8
-SHIFT = 1e-3  # ridge above which the preconditioner is made without it
+MAX_LANDMARKS = 2500
+ROWS_PER_LANDMARK = 8
+MAX_SHIFT = 1e-3  # ridge above which the preconditioner is made without it
 
 
 def count(n: int) -> int:
     """Landmarks for n rows."""
-    return min(MOST, max(1, n // SHARE))
+    return min(MAX_LANDMARKS, max(1, n // ROWS_PER_LANDMARK))
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ class Preconditioner:
 
     def __init__(self, H: HalfMatrix, landmarks: Landmarks) -> None:
         self._F = landmarks.F
-        if landmarks.ridge > SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
+        if landmarks.ridge > MAX_SHIFT:  # the large eigenvalues are H's: as little ridge as is safe
             self._F = H.part(np.arange(H.n), landmarks.J)
             with all_blas_threads():
                 W = np.asfortranarray(landmarks.L @ landmarks.L.T)
-                W[np.diag_indices(len(W))] -= landmarks.ridge - SHIFT
+                W[np.diag_indices(len(W))] -= landmarks.ridge - MAX_SHIFT
                 factor(W)
                 right_solve(W.astype(np.float32, order="F"), self._F)
         taken = float(np.einsum("ij,ij->", self._F, self._F, dtype=np.float64)) / H.n

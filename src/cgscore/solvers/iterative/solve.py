@@ -36,7 +36,7 @@ from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
 from cgscore.kernel import Array, UnitRows
 from cgscore.solvers.iterative.audit import (
-    DISAGREE,
+    MAX_BOUND_RATIO,
     Audited,
     calibrate,
     measure,
@@ -50,19 +50,21 @@ from cgscore.solvers.iterative.block_bounds import (
     random_blocks,
     similar_blocks_and_seams,
 )
-from cgscore.solvers.iterative.conjugate_gradients import WIDTH
+from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH
 from cgscore.solvers.iterative.half_matrix import Index
 from cgscore.solvers.iterative.landmarks import count as landmark_count
 from cgscore.solvers.iterative.system import System, system_of
 from cgscore.solvers.kernel_product import kernel_product
 
-EXAMPLES = 64  # audit examples, of all
-FURTHER = 24  # more of them near the top, and as many odd ones
-TARGET = 0.995  # rank correlation below which a run says so
-ALPHA, AUDIT, LOOSE = 3e-4, 3e-2, 6e-2  # relative residuals at which systems have converged
-ROUGH = 2e-3  # residual in float64 above which alpha is refined
-REFUSED = 0.25  # share of examples with bounds that disagree, above which d is not believed
-CHECKED = 256  # rows on which residuals are measured in float64
+AUDIT_EXAMPLES = 64  # audit examples, of all
+EXAMPLES_PER_STRATUM = 24  # more of them near the top, and as many odd ones
+TARGET_CORRELATION = 0.995  # rank correlation below which a run says so
+#: Relative residuals at which systems have converged.
+ALPHA_TOLERANCE, AUDIT_TOLERANCE, STRATUM_TOLERANCE = 3e-4, 3e-2, 6e-2
+MAX_RESIDUAL = 2e-3  # residual in float64 above which alpha is refined
+#: Share of examples with bounds that disagree, above which d is not believed.
+MAX_UNCERTAIN_SHARE = 0.25
+CHECKED_ROWS = 256  # rows on which residuals are measured in float64
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def bytes_formed(n: int, p: int, k: int) -> int:
 
 def _vectors(n: int, k: int) -> int:
     """The preconditioner, six blocks of vectors, and the largest block of H in float64."""
-    width = min(WIDTH, k + EXAMPLES)
+    width = min(BLOCK_WIDTH, k + AUDIT_EXAMPLES)
     return 4 * n * (2 * landmark_count(n) + 6 * width) + 16 * n * k + 16 * (n // parts(n)) ** 2
 
 
@@ -122,8 +124,8 @@ def solve(
     n = len(rows)
     rng = np.random.default_rng(seed)
     system, landmarks = system_of(rows, ridge, storage, rng, progress, kept, executor)
-    known = np.sort(rng.choice(n, min(EXAMPLES, n), replace=False))
-    checked = np.sort(rng.choice(n, min(CHECKED, n), replace=False))
+    known = np.sort(rng.choice(n, min(AUDIT_EXAMPLES, n), replace=False))
+    checked = np.sort(rng.choice(n, min(CHECKED_ROWS, n), replace=False))
     mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
     alpha, audited, missing, facts = _alpha(system, Y[:, 1:] if mirrored else Y, known, checked)
     if mirrored:
@@ -155,18 +157,22 @@ def solve(
     more = _further(system, stratum, alpha, missing, known, np.random.default_rng([seed, 1]))
     audited = audited.joined(more)
     unseen = np.concatenate([unseen, d[more.rows]])
-    suspected = (others > DISAGREE * both.max(axis=1)) | (in_pairs > 0)
+    suspected = (others > MAX_BOUND_RATIO * both.max(axis=1)) | (in_pairs > 0)
     doubtful = uncertain(both, audited, unseen, suspected)
-    if (share := doubtful.pop("share")) > REFUSED:
+    if (share := doubtful.pop("share")) > MAX_UNCERTAIN_SHARE:
         raise ConvergenceError(
-            f"Two lower bounds of diag(H^-1) differ by more than a factor of {DISAGREE:g} for "
-            f"{share:.0%} of the examples: many are nearly identical to others, and d cannot be "
-            "estimated from parts of the data. Use method='exact', or a ridge."
+            "Two lower bounds of diag(H^-1) differ by more than a factor of "
+            f"{MAX_BOUND_RATIO:g} for {share:.0%} of the examples: many are nearly identical to "
+            "others, and d cannot be estimated from parts of the data. Use method='exact', or a "
+            "ridge."
         )
     rng = np.random.default_rng(seed)
     report = measure(Y, codes, alpha, d, audited, unseen, rng, stratum, len(known))
     report["uncertain"] = doubtful
-    report |= {"target": TARGET if target is None else target, "residual": facts.pop("residual")}
+    report |= {
+        "target": TARGET_CORRELATION if target is None else target,
+        "residual": facts.pop("residual"),
+    }
     facts |= {
         "storage": storage,
         "landmarks": len(landmarks.J),
@@ -193,9 +199,13 @@ def _further(
     chosen: list[Index] = []
     for number in (1, 2):
         members = np.flatnonzero(free & (stratum == number))
-        chosen.append(np.sort(rng.choice(members, min(FURTHER, len(members)), replace=False)))
+        chosen.append(
+            np.sort(rng.choice(members, min(EXAMPLES_PER_STRATUM, len(members)), replace=False))
+        )
     rows = np.concatenate(chosen)
-    x, residual, _ = system.solve(_units(len(stratum), rows), np.full(len(rows), LOOSE), "further")
+    x, residual, _ = system.solve(
+        _units(len(stratum), rows), np.full(len(rows), STRATUM_TOLERANCE), "further"
+    )
     d = x[rows, np.arange(len(rows))] + np.einsum("ij,ij->j", x, residual)
     with all_blas_threads():
         return Audited(rows, d, alpha[rows] + x.T @ missing)
@@ -220,12 +230,12 @@ def _alpha(
     """
     n, k = targets.shape
     units = _units(n, known)
-    tolerance = np.repeat([ALPHA, AUDIT], [k, len(known)])
+    tolerance = np.repeat([ALPHA_TOLERANCE, AUDIT_TOLERANCE], [k, len(known)])
     X, residual, counts = system.solve(np.hstack([targets, units]), tolerance, "solve")
     alpha, x = X[:, :k], X[:, k:]
     left = system.residual(alpha, targets, checked)
     refined = 0
-    while left > ROUGH:
+    while left > MAX_RESIDUAL:
         if refined == 3:
             raise ConvergenceError(
                 f"alpha has a relative residual of {left:.1e} after {refined} refinements in "

@@ -14,14 +14,14 @@ from cgscore.execution.progress import Advance, Progress
 from cgscore.kernel import Array, UnitRows, gram_block
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.cholesky.inplace import Matrix
-from cgscore.solvers.iterative.conjugate_gradients import WIDTH, Apply, conjugate_gradients
+from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH, Apply, conjugate_gradients
 from cgscore.solvers.iterative.device import OnDevice
 from cgscore.solvers.iterative.distributed import DistributedKernel
 from cgscore.solvers.iterative.half_matrix import HalfMatrix, Index, InMemoryKernel, OnTheFlyKernel
 from cgscore.solvers.iterative.landmarks import Landmarks, Preconditioner, landmarks_of
 
-LIMIT = 1000  # products after which conjugate gradients give up
-EXPECTED = 30  # iterations, for the estimate of time left
+MAX_PRODUCTS = 1000  # products after which conjugate gradients give up
+EXPECTED_ITERATIONS = 30  # iterations, for the estimate of time left
 
 
 def system_of(
@@ -75,23 +75,23 @@ class System:
         return image + np.float32(self.ridge) * V if self.ridge else image
 
     def solve(
-        self, B: Array, tolerance: Array, name: str, limit: int = LIMIT
+        self, B: Array, tolerance: Array, name: str, limit: int = MAX_PRODUCTS
     ) -> tuple[Array, Array, Array]:
-        """Solutions and residuals for the columns of B, `WIDTH` at a time, and iterations."""
+        """Solutions and residuals for the columns of B, `BLOCK_WIDTH` at a time, and iterations."""
         n, m = B.shape
         X, residual, counts = np.empty((n, m)), np.empty((n, m)), np.empty(m)
-        with self.progress.phase("solve", EXPECTED * 2.0 * n**2 * m) as advance:
-            for start in range(0, m, WIDTH):
-                part = slice(start, min(start + WIDTH, m))
+        with self.progress.phase("solve", EXPECTED_ITERATIONS * 2.0 * n**2 * m) as advance:
+            for start in range(0, m, BLOCK_WIDTH):
+                part = slice(start, min(start + BLOCK_WIDTH, m))
                 found = conjugate_gradients(
                     self.apply,
                     self.precondition,
                     np.array(B[:, part].T, np.float32, order="F"),
                     tolerance[part],
                     limit,
-                    _mover(advance, EXPECTED * 2.0 * n**2 * (part.stop - start)),
+                    _mover(advance, EXPECTED_ITERATIONS * 2.0 * n**2 * (part.stop - start)),
                     self.kept,
-                    f"{name}-{start // WIDTH}",
+                    f"{name}-{start // BLOCK_WIDTH}",
                 )
                 X[:, part], residual[:, part] = found.X.T, found.residual.T
                 counts[part] = found.iterations

@@ -4,8 +4,8 @@ For a random example i, ``H x_i = e_i`` is solved with the whole of H by conjuga
 ``d_i = x_ii`` and, for every class, ``alpha_i = x_i . y``: its exact scores, for the price of one
 right-hand side. Rank correlation is that of the examples themselves; its interval is Fisher's.
 
-Done where H fits in memory and the arithmetic is at most that of the scores themselves or `ALLOWED`
-flops, about a minute on two cores.
+Done where H fits in memory and the arithmetic is at most that of the scores themselves or
+`MAX_FLOPS`, about a minute on two cores.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.iterative.distributed import spread_bytes
-from cgscore.solvers.iterative.system import EXPECTED, system_of
+from cgscore.solvers.iterative.system import EXPECTED_ITERATIONS, system_of
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.subset import SharedProblem
 from cgscore.valuation import margin, valuation
 
-EXAMPLES = 128
-FEWEST = 8  # examples from which anything can be said
-SOLVED = 1e-3  # relative residual at which a column has converged
-ROUGH = 1e-2  # relative residual in float64 above which the columns are not trusted
-LIMIT = 4 * EXPECTED  # products
-ALLOWED = 6e12
+AUDIT_EXAMPLES = 128
+MIN_EXAMPLES = 8  # examples from which anything can be said
+TOLERANCE = 1e-3  # relative residual at which a column has converged
+MAX_RESIDUAL = 1e-2  # relative residual in float64 above which the columns are not trusted
+MAX_PRODUCTS = 4 * EXPECTED_ITERATIONS  # products
+MAX_FLOPS = 6e12
 
 
 def audit_flops(n: int, p: int) -> float:
     """Arithmetic of the audit; float32 counts half."""
-    return kernel_flops(n, p) / 2 + EXPECTED * 1.0 * n**2 * EXAMPLES
+    return kernel_flops(n, p) / 2 + EXPECTED_ITERATIONS * 1.0 * n**2 * AUDIT_EXAMPLES
 
 
 def audit(
@@ -53,7 +53,7 @@ def audit(
     """What ``meta["audit"]`` says, or why there is none; `flops` is what the scores took."""
     n, p = problem.rows.centred.shape
     slots = problem.slots
-    if audit_flops(n, p) > max(ALLOWED, flops):
+    if audit_flops(n, p) > max(MAX_FLOPS, flops):
         return None, "it would take longer than the scores"
     if _fits_on(executor, n, p):
         storage = "cluster"
@@ -63,8 +63,8 @@ def audit(
         return None, "the kernel matrix does not fit in memory"
     ordinary = np.flatnonzero(np.bincount(slots.row) == 1)
     rng = np.random.default_rng(problem.seed)
-    known = np.sort(rng.choice(ordinary, min(EXAMPLES, len(ordinary)), replace=False))
-    if len(known) < FEWEST:
+    known = np.sort(rng.choice(ordinary, min(AUDIT_EXAMPLES, len(ordinary)), replace=False))
+    if len(known) < MIN_EXAMPLES:
         return None, "too few examples"
     units = np.zeros((n, len(known)))
     units[known, np.arange(len(known))] = 1.0
@@ -72,12 +72,12 @@ def audit(
         system, _ = system_of(
             problem.rows, problem.ridge, storage, rng, progress, executor=executor
         )
-        tolerance = np.full(len(known), SOLVED)
-        x, residual, counts = system.solve(units, tolerance, "audit", limit=LIMIT)
+        tolerance = np.full(len(known), TOLERANCE)
+        x, residual, counts = system.solve(units, tolerance, "audit", limit=MAX_PRODUCTS)
     except (CGScoreError, MemoryError) as error:  # the scores stand without it
         return None, f"it failed: {error}"
     left = system.residual(x, units, known)
-    if left > ROUGH:
+    if left > MAX_RESIDUAL:
         return None, f"single precision is not enough for it (residual {left:.1e})"
     d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual)
     classes = np.arange(slots.k)
@@ -91,7 +91,7 @@ def audit(
     report: dict[str, Any] = {"examples": len(known), "iterations": int(counts.max())}
     for name, (found, exact) in pairs.items():
         there = np.isfinite(found)
-        if there.sum() < FEWEST:
+        if there.sum() < MIN_EXAMPLES:
             continue
         found, exact = found[there], exact[there]
         correlation = rank_correlation(found, exact)

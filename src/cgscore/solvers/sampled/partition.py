@@ -5,8 +5,8 @@ every class; each block is a problem of its own, and one factor serves all its c
 `runs` times with fresh partitions, and every term averaged.
 
 - A class with fewer rows than blocks would be missing in some. Each block has at least
-  ``min(n_c, LEAST)`` rows of every class: what it lacks are guests, drawn from the other blocks,
-  which take part but are scored at home only.
+  ``min(n_c, MIN_ROWS_PER_CLASS)`` rows of every class: what it lacks are guests, drawn from the
+  other blocks, which take part but are scored at home only.
 - b follows from the number of classes and an explicit ``memory_limit``, never from what happens to
   be free.
 - Scores are those of smaller data: d given b rows instead of n is a lower bound, low by nearly the
@@ -42,11 +42,11 @@ from cgscore.solvers.sampled.subset import (
 )
 from cgscore.solvers.sampled.tasks import in_order
 
-BLOCK = 10_000  # rows in a block
-SHARE = 8  # rows of each class that a block of many classes should have
-LEAST = 2  # rows of each class in a block, so that one is left when one goes
-SMALLEST = 100  # rows below which a block tells nothing
-RUNS = 2
+BLOCK_ROWS = 10_000  # rows in a block
+ROWS_PER_CLASS = 8  # rows of each class that a block of many classes should have
+MIN_ROWS_PER_CLASS = 2  # rows of each class in a block, so that one is left when one goes
+MIN_BLOCK_ROWS = 100  # rows below which a block tells nothing
+DEFAULT_RUNS = 2
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Block:
 
 def block_count(n: int, p: int, k: int, limit: int | None = None) -> int:
     """Blocks for n rows of p numbers in k classes, under an explicit limit if there is one."""
-    b, smallest = min(n, max(BLOCK, SHARE * k)), min(n, max(SMALLEST, LEAST * k))
+    b = min(n, max(BLOCK_ROWS, ROWS_PER_CLASS * k))
+    smallest = min(n, max(MIN_BLOCK_ROWS, MIN_ROWS_PER_CLASS * k))
     room = float("inf") if limit is None else limit - 8 * n * p
     while b > smallest and task_bytes(largest(n, -(-n // b), k), p, k) > room:
         b = max(smallest, b * 3 // 4)
@@ -82,13 +83,13 @@ def block_count(n: int, p: int, k: int, limit: int | None = None) -> int:
 
 def largest(n: int, count: int, k: int) -> int:
     """Rows of a block at most, with guests of every class."""
-    return n if count == 1 else min(n, -(-n // count) + LEAST * k)
+    return n if count == 1 else min(n, -(-n // count) + MIN_ROWS_PER_CLASS * k)
 
 
 def blocks(n: int, p: int, count: int, runs: int | None) -> list[Block]:
     """The tasks, run after run."""
     flops = task_flops(-(-n // count), p)
-    every = range(1 if count == 1 else runs or RUNS)  # one block is the same in every run
+    every = range(1 if count == 1 else runs or DEFAULT_RUNS)  # one block is the same in every run
     return [Block(run, number, count, flops) for run in every for number in range(count)]
 
 
@@ -104,7 +105,7 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
     order = order[np.argsort(codes[order], kind="stable")]
     home = np.sort(order[block.number :: block.count])
     there = np.bincount(codes[home], minlength=slots.k)
-    wanted = np.minimum(np.bincount(codes, minlength=slots.k), LEAST)
+    wanted = np.minimum(np.bincount(codes, minlength=slots.k), MIN_ROWS_PER_CLASS)
     rng = stream(seed, block.run, block.number)
     guests = [
         rng.choice(np.setdiff1d(np.flatnonzero(codes == c), home), wanted[c] - there[c], False)

@@ -39,7 +39,7 @@ from cgscore.solvers.sampled.subset import (
 )
 from cgscore.solvers.sampled.tasks import in_order
 
-MOST = 5_000_000  # tasks that make sense
+MAX_TASKS = 5_000_000  # tasks that make sense
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def draws(counts: Sequence[int], n: int, p: int, ratio: float, runs: int | None)
     rest = {
         c: runs or recommended_runs(own, n, ratio) for c, own in enumerate(counts) if c not in taken
     }
-    if sum(rest.values()) > MOST:
+    if sum(rest.values()) > MAX_TASKS:
         raise OptionError(
             f"These are {sum(rest.values()):,} tasks: {len(rest):,} classes, and up to "
             f"{max(rest.values()):,} runs of each by the paper's rule. Say runs=10, or take a "

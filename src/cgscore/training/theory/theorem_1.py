@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from cgscore.errors import DataError, LabelError, OptionError, SingularKernelError
-from cgscore.kernel import ENTRY, Array, gram
+from cgscore.kernel import ENTRY_ERROR, Array, gram
 from cgscore.training.theory.two_layer import TwoLayer, two_layer, unit_inputs
 
 
@@ -99,7 +99,7 @@ def check_theorem(
     rows, target = unit_inputs(X), _targets(y, len(np.asarray(X)), "y")
     H = gram(X)
     eigenvalues, V = np.linalg.eigh(H)
-    if eigenvalues[0] <= ENTRY * len(H):
+    if eigenvalues[0] <= ENTRY_ERROR * len(H):
         raise SingularKernelError(
             f"X has a kernel matrix with the smallest eigenvalue {eigenvalues[0]:.1e}. The theorem "
             "needs a positive one: remove repeated rows."
