@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.execution.cached_property import cached_property
-from cgscore.kernel import Array, UnitRows
+from cgscore.kernel import UnitRows
+from cgscore.typing import Array
 from cgscore.valuation import Valuation, valuation
 
 #: Rows this close are the same row: copies that differ by a factor agree to a few rounding errors.

@@ -26,7 +26,7 @@ from cgscore.errors import (
 )
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
 from cgscore.execution.progress import Progress, Timed
-from cgscore.kernel import ENTRY_ERROR, Array, UnitRows, gram_block, unit_rows
+from cgscore.kernel import ENTRY_ERROR, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
 from cgscore.result.assembly import assemble
@@ -37,6 +37,7 @@ from cgscore.solvers.cholesky.placement import place
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.cholesky.storage import PanelFiles, Store
 from cgscore.solvers.kernel_product import kernel_product
+from cgscore.typing import Array
 from cgscore.valuation import valuation
 
 if TYPE_CHECKING:

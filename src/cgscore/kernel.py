@@ -38,8 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, OptionError, first_five
-
-Array = NDArray[np.float64]
+from cgscore.typing import Array
 
 #: Pairs with ``D2 < NEAR_RATIO * (|a|^2 + |b|^2)`` are recomputed without cancellation. The product
 #: form is off by about ``eps (|a|^2 + |b|^2)``, so that entries of H are good to `ENTRY_ERROR`.

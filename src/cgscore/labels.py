@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import LabelError, OptionError, first_five
-from cgscore.kernel import Array
+from cgscore.typing import Array
 from cgscore.valuation import class_targets
 
 TASKS = ("classification", "regression")

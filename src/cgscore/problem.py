@@ -17,8 +17,9 @@ from cgscore.data.dataset import Dataset
 from cgscore.duplicates import Groups, expand, find_groups
 from cgscore.errors import DataError, DuplicateRowsError, LabelError, MemoryLimitError, first_five
 from cgscore.execution.machine import memory_room, show_bytes
-from cgscore.kernel import RELU, Array, Kernel, unit_rows
+from cgscore.kernel import RELU, Kernel, unit_rows
 from cgscore.labels import Labels, as_labels
+from cgscore.typing import Array
 from cgscore.valuation import Valuation
 
 MIN_DIGITS = 6  # that the condition leaves: fewer are worth a warning

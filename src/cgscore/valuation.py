@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from cgscore import score
 from cgscore.errors import CGScoreWarning
-from cgscore.kernel import Array, unit_rows
+from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore.solvers.sampled.subsample import recommended_runs
+from cgscore.typing import Array
 from cgscore_paper.cells import Work
 from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load

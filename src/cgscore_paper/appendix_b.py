@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.kernel import Array, unit_rows
+from cgscore.kernel import unit_rows
 from cgscore.selection.orders import select
 from cgscore.solvers.sampled.shared_draws import shared_run
+from cgscore.typing import Array
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, load, missing
 from cgscore_paper.figures import RIGHT, SCORES, WRONG, curve, panels

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 from cgscore_paper import densities
 from cgscore_paper.cells import Work
 from cgscore_paper.correlations import spearman
-from cgscore_paper.datasets import SOURCES, Images, Index, load, missing
+from cgscore_paper.datasets import SOURCES, Images, load, missing
 from cgscore_paper.figures import SCORES, panels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table

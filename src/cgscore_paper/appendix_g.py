@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cgscore.typing import Index
 from cgscore_paper import densities, detection
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, load, missing
 from cgscore_paper.detection_curve import auroc
 from cgscore_paper.figures import RIGHT, legend_below, panels
-from cgscore_paper.noise import Index, wrong_labels
+from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Compared, Result, table
 from cgscore_paper.scores import estimated, shared_runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.stats import spearmanr
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 
 def spearman(a: Array, b: Array) -> float:

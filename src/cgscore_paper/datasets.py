@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from cgscore import read
 from cgscore.errors import LabelError, SourceError
 from cgscore.training import read_consistency
-
-Index = NDArray[np.intp]
+from cgscore.typing import Index
 
 
 @dataclass(frozen=True)

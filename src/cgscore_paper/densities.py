@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

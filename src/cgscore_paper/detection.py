@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.densities import density, edges, steps
 from cgscore_paper.detection_curve import EXAMINED_SHARES, auroc, found_at_count, found_shares
 from cgscore_paper.figures import RIGHT, SCORES, WRONG, legend_below, panels
-from cgscore_paper.noise import Index, wrong_labels
+from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import table
 from cgscore_paper.scores import estimated, shared_runs, subset_cell

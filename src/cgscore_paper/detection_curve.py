@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 #: Shares of the examples at which curves are evaluated: every per cent.
 EXAMINED_SHARES = np.linspace(0, 1, 101)

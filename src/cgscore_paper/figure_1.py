@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import inv
 
 from cgscore import factor, gram
-from cgscore.kernel import Array
+from cgscore.typing import Array
 from cgscore.valuation import cg_approx
 from cgscore_paper.cells import CellResult, Work
 from cgscore_paper.correlations import spearman

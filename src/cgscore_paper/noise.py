@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.errors import OptionError
-
-Index = NDArray[np.intp]
+from cgscore.typing import Index
 
 
 def wrong_labels(codes: Index, rate: float, seed: int) -> Index:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore import score
-from cgscore.kernel import Array, unit_rows
+from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import TERMS, average_terms
 from cgscore.solvers.sampled.shared_draws import shared_run as run_estimator
+from cgscore.typing import Array, Index
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, Images, load
 from cgscore_paper.jobs import Cell, job
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-
-Index = NDArray[np.intp]
 
 RATES = (0.0, 0.2, 0.5, 0.8)
 RATIOS = (1, 2, 3, 4)

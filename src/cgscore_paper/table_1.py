@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cgscore.kernel import Array, unit_rows
+from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore.training import forgetting
+from cgscore.typing import Array
 from cgscore_paper import appendix_j, detection
 from cgscore_paper.cells import Work
 from cgscore_paper.correlations import spearman

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore import gram, score
-from cgscore.kernel import Array
+from cgscore.typing import Array
 from cgscore_paper.cells import CellResult, Work
 from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load

@@ -6,14 +6,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
-from cgscore.kernel import Array
 from cgscore.selection.orders import select
 from cgscore.training import SIGNS, Inputs, random_score, scores_by_training, train
 from cgscore.training.loop.evaluation import evaluate
+from cgscore.typing import Array
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import c_scores, load
 from cgscore_paper.jobs import Cell, job
@@ -21,8 +20,6 @@ from cgscore_paper.networks import network
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.scores import subset_cell, subset_rows
-
-Index = NDArray[np.intp]
 
 BY_TRAINING = ("el2n", "forgetting", "tracin", "self_influence", "feature_cg")
 WITHOUT_TRAINING = (

@@ -22,6 +22,7 @@ PUBLIC = (
     "cgscore.execution.progress",
     "cgscore.execution.sealed",
     "cgscore.kernel",
+    "cgscore.typing",
     "cgscore.selection",
     "cgscore.solvers.sampled.shared_draws",
     "cgscore.solvers.sampled.subsample",

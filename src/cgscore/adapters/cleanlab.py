@@ -22,8 +22,8 @@ from cgscore.api import score
 from cgscore.errors import OptionError
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.table import LabelIssues
-from cgscore.kernel import Array
 from cgscore.result.scores import Scores
+from cgscore.typing import Array
 
 
 def pred_probs(scores: Scores) -> Array:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.readers.bounded import refuse_size
 from cgscore.errors import DataError
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

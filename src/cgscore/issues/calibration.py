@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from cgscore.kernel import Array
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 SHARPNESS = 2.0 ** np.arange(-2, 7)  # candidates for b; then factors around the best of them
 SHARPNESS_FACTORS = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])

@@ -17,10 +17,11 @@ from cgscore.data.dataset import Dataset
 from cgscore.duplicates import Groups
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array, Kernel
+from cgscore.kernel import Kernel
 from cgscore.problem import Inputs
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.system import system_of
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 STRENGTHS = 10.0 ** np.arange(0, 4.01, 0.25)  # candidates, in pseudo-counts
 

@@ -31,7 +31,6 @@ from cgscore.issues.anchors import (
 )
 from cgscore.issues.calibration import (
     Calibration,
-    Index,
     best_penalty,
     calibrate,
     log_likelihood,
@@ -39,7 +38,7 @@ from cgscore.issues.calibration import (
     sharpest,
 )
 from cgscore.issues.noise_matrix import noise_matrix
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 
 #: Levels of noise considered where classes overlap, relative to the noise among anchors.
 NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)

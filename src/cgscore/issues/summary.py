@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 MAX_MATRIX_CLASSES = 100  # beyond that the noise matrix is left out of `DataFrame.attrs`
 

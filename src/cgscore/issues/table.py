@@ -13,7 +13,7 @@ from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.verdicts import Verdicts, expected_wrong, flag, judge, uninformative
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.issues.calibration import Index, row_chunks
+from cgscore.issues.calibration import row_chunks
 from cgscore.issues.noise_model import NoiseModel
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 
 
 @dataclass(frozen=True)

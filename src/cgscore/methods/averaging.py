@@ -18,16 +18,17 @@ from cgscore.execution.blas import libraries
 from cgscore.execution.checkpoint import Checkpoint, identity
 from cgscore.execution.executor import Executor, Local
 from cgscore.execution.machine import memory_room, show_bytes
-from cgscore.kernel import ENTRY_ERROR, Array
+from cgscore.kernel import ENTRY_ERROR
 from cgscore.methods.cost import Cost, Sizes
 from cgscore.methods.method import Context
 from cgscore.methods.options import Options
 from cgscore.problem import MIN_DIGITS, Problem, Solution
 from cgscore.solvers.sampled.averages import ESTIMATED, FIELDS, Averages, averages_bytes
 from cgscore.solvers.sampled.comparison import audit
-from cgscore.solvers.sampled.slots import Index, slots_of
+from cgscore.solvers.sampled.slots import slots_of
 from cgscore.solvers.sampled.subset import SharedProblem
 from cgscore.solvers.sampled.tasks import Task
+from cgscore.typing import Array, Index
 from cgscore.valuation import Valuation
 
 

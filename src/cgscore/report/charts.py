@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.report.values import packed
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +18,6 @@ HISTOGRAM_BINS = 40
 MAX_POINTS = 100_000  # of the scatter plot
 MAX_POINT_ID_BYTES = 400_000  # of all ids; beyond that points are named by their position
 PERCENT_REMOVED = tuple(range(0, 100, 5))
-
-Index = NDArray[np.intp]
 
 
 def histogram(scores: Scores, codes: Index) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.report.charts import histogram, pruning, scatter
 from cgscore.report.examples import class_extremes, class_pairs, duplicate_rows, suspect_rows
 from cgscore.report.values import finite, short
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cgscore.issues.summary import IssueSummary
     from cgscore.issues.table import LabelIssues
     from cgscore.result.scores import Scores
-
-Index = NDArray[np.intp]
 
 
 def content(

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.issues.table import first_copies
 from cgscore.report.values import MAX_NAME_LENGTH, finite, short
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,6 @@ MAX_EXTREME_CLASSES = 100
 MAX_ID_BYTES = 1_000_000  # of all ids that can be copied; beyond that each is cut
 MAX_PAIRS = 200  # pairs of classes listed
 MAX_DUPLICATES = 200  # duplicates listed
-
-Index = NDArray[np.intp]
 
 
 def suspect_rows(

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_COLUMNS = 6  # columns shown
 MAX_EXAMINED_COLUMNS = 2000
-
-Index = NDArray[np.intp]
 
 
 def informative_columns(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cgscore.execution.machine import show_seconds
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     from cgscore.result.scores import Scores

@@ -8,8 +8,9 @@ import numpy as np
 
 from cgscore.data import Dataset
 from cgscore.errors import OptionError
-from cgscore.kernel import Array, Kernel, gram_block, unit_rows
+from cgscore.kernel import Kernel, gram_block, unit_rows
 from cgscore.labels import as_labels
+from cgscore.typing import Array
 from cgscore.valuation import cg_approx, cg_prime
 
 EXTRAS = ("cg_prime", "cg_approx", "accumulated_error")

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from cgscore.errors import MemoryLimitError, ResultError
 from cgscore.execution.files import replace_file
 from cgscore.execution.machine import available_memory, show_bytes
-from cgscore.kernel import Array
 from cgscore.result.columns import (
     as_frame,
     check_columns,
@@ -34,6 +33,7 @@ from cgscore.result.schema import (
     encode_document,
     read_document,
 )
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

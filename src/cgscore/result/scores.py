@@ -18,7 +18,7 @@ from cgscore.errors import OptionError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.table import LabelIssues, find_issues
-from cgscore.kernel import RELU, Array, Kernel, find_kernel, unit_rows
+from cgscore.kernel import RELU, Kernel, find_kernel, unit_rows
 from cgscore.labels import as_labels
 from cgscore.result import display, source
 from cgscore.result.extras import extra_columns
@@ -27,6 +27,7 @@ from cgscore.result.table import column_values, given_values, numeric_columns
 from cgscore.selection.orders import check_selection
 from cgscore.selection.pool import Pool
 from cgscore.selection.window import best_offset, window_qualities
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgscore.duplicates import Groups
 from cgscore.errors import OptionError
-from cgscore.kernel import Array
 from cgscore.labels import Labels
+from cgscore.typing import Array
 from cgscore.valuation import Valuation, margin, predicted
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
 from cgscore.issues.noise_model import NoiseModel, estimate_noise
 from cgscore.issues.verdicts import judge
-from cgscore.kernel import Array
 from cgscore.problem import Inputs
 from cgscore.report.informative_columns import informative_columns
 from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.review.database import Decision
 from cgscore.review.decisions import Decisions
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

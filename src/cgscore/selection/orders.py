@@ -29,13 +29,11 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cgscore.errors import OptionError
-from cgscore.kernel import Array
 from cgscore.selection.quotas import class_quotas, quotas
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 STRATA = 20  # levels of a score
 

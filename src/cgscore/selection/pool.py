@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import OptionError
-from cgscore.kernel import Array
 from cgscore.selection.orders import select
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 
 @dataclass(frozen=True)

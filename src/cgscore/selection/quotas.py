@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgscore.kernel import Array
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 
 def quotas(sizes: Index, count: int, weights: Array | None = None) -> Index:

@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array, UnitRows, gram_block, own_gram
+from cgscore.kernel import UnitRows, gram_block, own_gram
 from cgscore.solvers.ridge_search import least_error, ridge_sample
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 MAX_FITTED = 1500
 MAX_JUDGED = 3000

@@ -8,8 +8,9 @@ import numpy as np
 
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.machine import cores
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.tiles import lower_pairs
+from cgscore.typing import Array
 
 
 def kernel_product(rows: UnitRows, ridge: float, V: Array) -> Array:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 
 def complexity(H: Array, y: Array) -> float:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from cgscore.kernel import Array, UnitRows, own_gram
+from cgscore.kernel import UnitRows, own_gram
+from cgscore.typing import Array
 
 SAMPLE_SIZE = 1000
 MAX_CLASSES = 64

@@ -36,7 +36,6 @@ from cgscore.errors import DataError, LabelError, OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
 from cgscore.execution.progress import Listener, Progress, reporter
-from cgscore.kernel import Array
 from cgscore.labels import Labels, as_labels
 from cgscore.result.scores import Scores
 from cgscore.training.loop.evaluation import evaluate
@@ -54,6 +53,7 @@ from cgscore.training.scores.forgetting import forgetting
 from cgscore.training.scores.grand import grand, grand_last_layer
 from cgscore.training.scores.tables import random_score, score_table
 from cgscore.training.scores.tracin import self_influence, tracin
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

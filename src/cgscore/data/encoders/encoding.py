@@ -15,16 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.data.encoders.registry import Encoder
 from cgscore.errors import CGScoreWarning, DataError, OptionError, ResultError
 from cgscore.execution.files import cache_folder, replace_file
 from cgscore.execution.progress import Progress
 from cgscore.execution.sealed import renewed, sealed, unsealed
-from cgscore.kernel import Array
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 CHUNK_ROWS = 512  # examples in a file
 SCALINGS = ("none", "centre", "standardise", "whiten")

@@ -12,7 +12,7 @@ import numpy as np
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 MAX_TOKENS = 256  # tokens of a text that are read
 TOGETHER = 16  # texts in one product

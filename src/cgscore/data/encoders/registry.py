@@ -26,7 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cgscore.errors import OptionError
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 #: Those that come with the package or its extra; only these may be named by a file.
 BUILT_IN = ("pixels", "efficientnet-lite0", "minilm", "tfidf")

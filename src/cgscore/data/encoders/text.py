@@ -16,7 +16,7 @@ from cgscore.data.encoders.hub import TextModel
 from cgscore.data.encoders.weights import is_known, verified
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.files import cache_folder, replace_file
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 WORDS = 256  # numbers of a text by its words alone
 

@@ -14,7 +14,7 @@ from cgscore.data.encoders.weights import verified
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 LEAST, MOST = 128, 224  # pixels a side that the network sees
 

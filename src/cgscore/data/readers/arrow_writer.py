@@ -8,9 +8,10 @@ from pathlib import Path
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.arrow import split_folder
-from cgscore.data.readers.reader import Index, source_rows
+from cgscore.data.readers.reader import source_rows
 from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
+from cgscore.typing import Index
 
 
 def write_parquet(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:

@@ -21,10 +21,11 @@ import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_columns, first_line, gunzip, reading, refuse_size
-from cgscore.data.readers.reader import Index, source_rows
+from cgscore.data.readers.reader import source_rows
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
 from cgscore.execution.files import replace_file
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd

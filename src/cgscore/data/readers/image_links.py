@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.readers.reader import Index
 from cgscore.errors import OptionError
+from cgscore.typing import Index
 
 
 def write_images(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:

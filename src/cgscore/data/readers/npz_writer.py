@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.arrays import archive_arrays
-from cgscore.data.readers.reader import Index, source_rows
+from cgscore.data.readers.reader import source_rows
 from cgscore.execution.files import replace_file
+from cgscore.typing import Index
 
 OTHER_SPLITS = ("test", "val", "valid", "validation", "eval", "holdout")
 

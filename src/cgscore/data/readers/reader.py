@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.sample import Sample
-
-Index = NDArray[np.intp]
+from cgscore.typing import Index
 
 TABLE_OPTIONS = ("label_column", "id_column", "text_column", "preprocess", "max_columns")
 IMAGE_OPTIONS = ("resize", "skip_bad")

@@ -37,9 +37,8 @@ from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance, Progress, ignore
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.cholesky.inplace import (
-    Matrix,
     cholesky,
     right_solve,
     subtract_product,
@@ -48,6 +47,7 @@ from cgscore.solvers.cholesky.inplace import (
 from cgscore.solvers.cholesky.plan import Plan
 from cgscore.solvers.cholesky.storage import Store
 from cgscore.solvers.tiles import PIECE, cuts
+from cgscore.typing import Array, Matrix
 
 
 @dataclass(frozen=True)

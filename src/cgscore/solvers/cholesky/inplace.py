@@ -16,10 +16,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
-Matrix = NDArray[np.floating[Any]]
+from cgscore.typing import Matrix
 
 _REAL = {np.dtype(np.float64): ("d", ctypes.c_double), np.dtype(np.float32): ("s", ctypes.c_float)}
 

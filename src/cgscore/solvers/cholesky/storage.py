@@ -25,9 +25,8 @@ import numpy as np
 from cgscore.errors import StorageError
 from cgscore.execution.files import naming_failures, sync_folder
 from cgscore.execution.sealed import seal
-from cgscore.kernel import Array
-from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.cholesky.plan import TILES_PER_RUN, Plan
+from cgscore.typing import Array, Matrix
 
 _OPEN = 64  # named files that are open at a time
 

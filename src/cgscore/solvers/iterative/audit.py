@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.kernel import Array
+from cgscore.typing import Array
 from cgscore.valuation import margin, valuation
 
 FOLDS = 8

@@ -35,11 +35,12 @@ from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance
-from cgscore.kernel import Array, UnitRows, gram_block
-from cgscore.solvers.cholesky.inplace import Matrix, right_solve, subtract_product
-from cgscore.solvers.iterative.half_matrix import HalfMatrix, Index, OnTheFlyKernel
+from cgscore.kernel import UnitRows, gram_block
+from cgscore.solvers.cholesky.inplace import right_solve, subtract_product
+from cgscore.solvers.iterative.half_matrix import HalfMatrix, OnTheFlyKernel
 from cgscore.solvers.iterative.landmarks import Landmarks, factor
 from cgscore.solvers.tiles import cuts
+from cgscore.typing import Array, Index, Matrix
 
 SHARE = 0.2
 OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees

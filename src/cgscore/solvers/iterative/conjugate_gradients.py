@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from cgscore.errors import ConvergenceError
 from cgscore.execution.checkpoint import StepStore
-from cgscore.kernel import Array
-from cgscore.solvers.cholesky.inplace import Matrix
+from cgscore.typing import Array, Matrix
 
 Apply = Callable[[Matrix], Matrix]
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from cgscore.execution.accelerator import usable
 from cgscore.kernel import NEAR_RATIO, UnitRows, pair_values
-from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.cholesky.plan import plan
-from cgscore.solvers.iterative.half_matrix import Index
+from cgscore.typing import Index, Matrix
 
 
 class OnDevice:

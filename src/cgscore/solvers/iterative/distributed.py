@@ -17,10 +17,10 @@ import numpy as np
 
 from cgscore.execution.executor import ClusterExecutor
 from cgscore.kernel import UnitRows, aligned, gram_block
-from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH
-from cgscore.solvers.iterative.half_matrix import Index, OnTheFlyKernel
+from cgscore.solvers.iterative.half_matrix import OnTheFlyKernel
 from cgscore.solvers.tiles import cuts
+from cgscore.typing import Index, Matrix
 
 MAX_PANEL_BYTES = 1 << 28  # bytes of a panel, at most
 MAX_PANEL_ROWS = 1280  # rows of a panel, at most

@@ -13,16 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.machine import cores
 from cgscore.kernel import UnitRows, gram_block
-from cgscore.solvers.cholesky.inplace import Matrix, subtract_product
+from cgscore.solvers.cholesky.inplace import subtract_product
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.tiles import cuts, lower_pairs
-
-Index = NDArray[np.intp]
+from cgscore.typing import Index, Matrix
 
 
 class HalfMatrix(Protocol):

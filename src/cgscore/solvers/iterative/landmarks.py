@@ -31,9 +31,10 @@ from scipy.linalg import blas
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import all_blas_threads
-from cgscore.kernel import Array, UnitRows, aligned, own_gram
-from cgscore.solvers.cholesky.inplace import Matrix, cholesky, right_solve, subtract_product
+from cgscore.kernel import UnitRows, aligned, own_gram
+from cgscore.solvers.cholesky.inplace import cholesky, right_solve, subtract_product
 from cgscore.solvers.iterative.half_matrix import HalfMatrix
+from cgscore.typing import Array, Matrix
 
 MAX_LANDMARKS = 2500
 ROWS_PER_LANDMARK = 8

@@ -34,7 +34,7 @@ from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array, UnitRows
+from cgscore.kernel import UnitRows
 from cgscore.solvers.iterative.audit import (
     MAX_BOUND_RATIO,
     Audited,
@@ -51,10 +51,10 @@ from cgscore.solvers.iterative.block_bounds import (
     similar_blocks_and_seams,
 )
 from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH
-from cgscore.solvers.iterative.half_matrix import Index
 from cgscore.solvers.iterative.landmarks import count as landmark_count
 from cgscore.solvers.iterative.system import System, system_of
 from cgscore.solvers.kernel_product import kernel_product
+from cgscore.typing import Array, Index
 
 AUDIT_EXAMPLES = 64  # audit examples, of all
 EXAMPLES_PER_STRATUM = 24  # more of them near the top, and as many odd ones

@@ -11,14 +11,14 @@ from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import ClusterExecutor, Executor
 from cgscore.execution.progress import Advance, Progress
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.cholesky.factor import kernel_flops
-from cgscore.solvers.cholesky.inplace import Matrix
 from cgscore.solvers.iterative.conjugate_gradients import BLOCK_WIDTH, Apply, conjugate_gradients
 from cgscore.solvers.iterative.device import OnDevice
 from cgscore.solvers.iterative.distributed import DistributedKernel
-from cgscore.solvers.iterative.half_matrix import HalfMatrix, Index, InMemoryKernel, OnTheFlyKernel
+from cgscore.solvers.iterative.half_matrix import HalfMatrix, InMemoryKernel, OnTheFlyKernel
 from cgscore.solvers.iterative.landmarks import Landmarks, Preconditioner, landmarks_of
+from cgscore.typing import Array, Index, Matrix
 
 MAX_PRODUCTS = 1000  # products after which conjugate gradients give up
 EXPECTED_ITERATIONS = 30  # iterations, for the estimate of time left

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgscore.kernel import Array
-from cgscore.solvers.sampled.slots import Index, Slots
+from cgscore.solvers.sampled.slots import Slots
 from cgscore.solvers.sampled.subset import Solved
+from cgscore.typing import Array, Index
 from cgscore.valuation import valuation
 
 #: Means kept for every slot; the first five also have a standard error.

@@ -29,9 +29,8 @@ from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.machine import show_bytes
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array
 from cgscore.solvers.sampled.averages import Averages
-from cgscore.solvers.sampled.slots import Index, Slots
+from cgscore.solvers.sampled.slots import Slots
 from cgscore.solvers.sampled.subset import (
     SharedProblem,
     Solved,
@@ -41,6 +40,7 @@ from cgscore.solvers.sampled.subset import (
     task_flops,
 )
 from cgscore.solvers.sampled.tasks import in_order
+from cgscore.typing import Array, Index
 
 BLOCK_ROWS = 10_000  # rows in a block
 ROWS_PER_CLASS = 8  # rows of each class that a block of many classes should have

@@ -44,9 +44,9 @@ from scipy.linalg import blas, lapack
 
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.progress import Progress, Silent
-from cgscore.kernel import Array, UnitRows, gram_block
+from cgscore.kernel import UnitRows, gram_block
+from cgscore.typing import Array, Index
 
-Index = NDArray[np.intp]
 Single = NDArray[np.float32]
 
 _BLOCK_ROWS = 2048  # of T, computed at a time

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from cgscore.duplicates import Groups
 from cgscore.execution.checkpoint import digest_of
-from cgscore.kernel import Array
 from cgscore.labels import Labels
-
-Index = NDArray[np.intp]
+from cgscore.typing import Array, Index
 
 
 @dataclass(frozen=True)

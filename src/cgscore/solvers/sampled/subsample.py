@@ -26,9 +26,8 @@ from cgscore.errors import OptionError
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
-from cgscore.kernel import Array
 from cgscore.solvers.sampled.averages import Averages
-from cgscore.solvers.sampled.slots import Index, Slots
+from cgscore.solvers.sampled.slots import Slots
 from cgscore.solvers.sampled.subset import (
     SharedProblem,
     Solved,
@@ -38,6 +37,7 @@ from cgscore.solvers.sampled.subset import (
     task_flops,
 )
 from cgscore.solvers.sampled.tasks import in_order
+from cgscore.typing import Array, Index
 
 MAX_TASKS = 5_000_000  # tasks that make sense
 

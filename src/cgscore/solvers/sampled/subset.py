@@ -12,11 +12,12 @@ import numpy as np
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.progress import Silent
-from cgscore.kernel import Array, UnitRows
+from cgscore.kernel import UnitRows
 from cgscore.solvers.cholesky import factor as exact
 from cgscore.solvers.cholesky.plan import plan
 from cgscore.solvers.cholesky.storage import InMemory
-from cgscore.solvers.sampled.slots import Index, Slots
+from cgscore.solvers.sampled.slots import Slots
+from cgscore.typing import Array, Index
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cgscore.data.readers.arrays import archive_arrays
 from cgscore.errors import CGScoreWarning, DataError, LabelError, OptionError, SourceError
-from cgscore.kernel import Array
+from cgscore.typing import Array, Index
 
 RATIOS = tuple(tenth / 10 for tenth in range(1, 10))
-
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

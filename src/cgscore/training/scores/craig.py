@@ -35,22 +35,20 @@ from functools import partial
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from cgscore.errors import OptionError
-from cgscore.kernel import Array
 from cgscore.selection.orders import check_selection
 from cgscore.selection.quotas import class_quotas
 from cgscore.training.loop.evaluation import Evaluation
 from cgscore.training.loop.reselection import Coreset
 from cgscore.training.scores.residuals import class_columns, residuals
+from cgscore.typing import Array, Index
 
 METHODS = ("lazy", "stochastic", "plain")
 
 _MAX_DISTANCES = 1 << 22  # distances in memory at a time
-
-Index = NDArray[np.intp]
 
 
 def craig(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.errors import DataError
-from cgscore.kernel import Array
 from cgscore.training.scores.residuals import residuals
+from cgscore.typing import Array
 
 
 def el2n(probability: ArrayLike, labels: ArrayLike) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.errors import DataError, OptionError
-from cgscore.kernel import Array
+from cgscore.typing import Array
 
 NEVER_LEARNED = ("zero", "last")
 

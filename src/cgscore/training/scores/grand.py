@@ -20,12 +20,12 @@ from torch import nn
 
 from cgscore.errors import DataError
 from cgscore.execution.accelerator import usable
-from cgscore.kernel import Array
 from cgscore.training.loop.checkpoints import Checkpoint, evaluation_mode, restored
 from cgscore.training.loop.inputs import InputsLike, as_inputs
 from cgscore.training.loop.outputs import Outputs
 from cgscore.training.networks.gradients import PEAK_FACTOR, ExampleGradients, count_within
 from cgscore.training.scores.residuals import class_columns, residuals
+from cgscore.typing import Array
 
 
 def grand(

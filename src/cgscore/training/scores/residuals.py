@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, LabelError
-from cgscore.kernel import Array
 from cgscore.labels import label_vector
+from cgscore.typing import Array
 
 _SUM_TOLERANCE = 1e-3  # of probabilities that add up to 1; enough for half precision
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, LabelError, OptionError
-from cgscore.kernel import Array
 from cgscore.labels import label_vector
 from cgscore.result.scores import Scores
 from cgscore.selection.orders import check_selection, select
+from cgscore.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import DataError, OptionError
-from cgscore.kernel import Array
 from cgscore.training.loop.outputs import Outputs
 from cgscore.training.scores.residuals import residuals
+from cgscore.typing import Array
 
 _MAX_TEMPORARY = 1 << 22  # numbers in a temporary array
 

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from cgscore.errors import DataError, LabelError, OptionError, SingularKernelError
-from cgscore.kernel import ENTRY_ERROR, Array, gram
+from cgscore.kernel import ENTRY_ERROR, gram
 from cgscore.training.theory.two_layer import TwoLayer, two_layer, unit_inputs
+from cgscore.typing import Array
 
 
 @dataclass(frozen=True)

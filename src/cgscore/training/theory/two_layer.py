@@ -25,8 +25,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cgscore.errors import DataError, OptionError
-from cgscore.kernel import Array, as_matrix, unit_rows
+from cgscore.kernel import as_matrix, unit_rows
 from cgscore.training.networks.classifier import Classifier, seeded
+from cgscore.typing import Array
 
 
 def two_layer(

@@ -32,12 +32,12 @@ from torch import Tensor, nn
 from cgscore.errors import DataError, MemoryLimitError, OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.execution.machine import parse_bytes, show_bytes
-from cgscore.kernel import Array
 from cgscore.training.loop.checkpoints import Checkpoint, evaluation_mode, restored
 from cgscore.training.loop.inputs import InputsLike, as_inputs
 from cgscore.training.networks.gradients import PEAK_FACTOR, ExampleGradients, count_within
 from cgscore.training.scores.levels import LEVEL_COUNT, levels
 from cgscore.training.theory.two_layer import active_kernel
+from cgscore.typing import Array
 
 GROUP_SIZE = 125  # examples of each level in the paper
 
