@@ -14,9 +14,9 @@ import time
 
 WITH_ALL_THREADS = [
     "tests/execution/test_blas.py",
-    "tests/solvers/test_checkpoint.py",
-    "tests/solvers/test_exact.py",
-    "tests/solvers/test_storage.py",
+    "tests/execution/test_checkpoint.py",
+    "tests/solvers/cholesky/test_factor.py",
+    "tests/solvers/cholesky/test_storage.py",
     "tests/test_kernel.py",
 ]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

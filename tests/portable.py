@@ -17,8 +17,8 @@ from pathlib import Path
 
 NUMERICAL = [
     "tests/test_kernel.py",
-    "tests/test_scores.py",
-    "tests/test_factored.py",
+    "tests/test_valuation.py",
+    "tests/test_factorisation.py",
     "tests/test_duplicates.py",
     "tests/issues",
     "tests/selection",

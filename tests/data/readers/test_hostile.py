@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.data import hostile_files
+from tests.data.readers import hostile_files
 
 import cgscore
 from cgscore.data.readers import bounded

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.command import invoke
-from tests.data import test_readers as makers
-from tests.data.hostile_files import _classes
+from tests.data.readers import test_readers as makers
+from tests.data.readers.hostile_files import _classes
 
 import cgscore
 from cgscore.data.inspection import inspect
