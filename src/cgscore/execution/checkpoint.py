@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
 from cgscore.execution.blas import libraries
-from cgscore.execution.files import naming_failures, sync_folder
+from cgscore.execution.files import naming_failures, sync_folder, write_and_rename
 from cgscore.execution.sealed import renewed, sealed, unsealed, work_digest
 from cgscore.kernel import UnitRows
 
@@ -264,11 +264,6 @@ def _locked(folder: Path) -> IO[str]:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    part = path.with_suffix(".part")
     with naming_failures(str(path)):
-        with part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        write_and_rename(path.with_suffix(".part"), path, lambda file: file.write(content))
         sync_folder(path.parent)

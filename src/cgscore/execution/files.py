@@ -5,24 +5,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cgscore.errors import ResultError, StorageError
+from cgscore.errors import OptionError, ResultError, StorageError
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> None:
     """Write a file beside its final name, then rename it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
-        with beside.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
+        write_and_rename(beside, path, write)
     except OSError as error:
         raise ResultError(
             f"{path} cannot be written: {error.strerror or error}. An older file is unchanged."
@@ -30,6 +27,28 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> None:
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()
+
+
+def write_and_rename(beside: Path, path: Path, write: Callable[[Any], object]) -> None:
+    """Write the file `beside` to the disk, then give it its name."""
+    with beside.open("wb") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A name beside a new folder, to be filled; it becomes the folder, or nothing stays of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        os.replace(beside, path)
+    except OSError as error:
+        raise OptionError(f"{path} cannot be created: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def cache_folder() -> Path | None:

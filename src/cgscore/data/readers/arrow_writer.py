@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.arrow import split_folder
 from cgscore.data.readers.reader import source_rows
 from cgscore.errors import OptionError
-from cgscore.execution.files import replace_file
+from cgscore.execution.files import new_folder, replace_file
 from cgscore.typing import Index
 
 
@@ -44,13 +42,6 @@ def write_hugging_face(dataset: Dataset, positions: Index, to: Path, copy: bool)
             f'A copy of {dataset.source} needs the package "datasets": pip install datasets'
         ) from error
     folder = split_folder(Path(dataset.source), dataset.options.get("split"))
-    beside = to.with_name(f".{to.name}.{os.getpid()}.part")
-    try:
-        part = datasets.load_from_disk(str(folder)).select(rows)
-        part.save_to_disk(str(beside))
-        os.replace(beside, to)
-    except OSError as error:
-        raise OptionError(f"{to} cannot be created: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with new_folder(to) as beside:
+        datasets.load_from_disk(str(folder)).select(rows).save_to_disk(str(beside))
     return f"Hugging Face dataset of {len(rows):,} rows"

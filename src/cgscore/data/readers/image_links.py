@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from cgscore.data.dataset import Dataset
 from cgscore.errors import OptionError
+from cgscore.execution import files
 from cgscore.typing import Index
 
 
@@ -44,14 +45,8 @@ def new_folder(
         (dataset.files[i], Path(_folder_name(label), *_inside(str(dataset.ids[i]))))
         for i, label in zip(positions, labels, strict=True)
     ]
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
+    with files.new_folder(folder) as beside:
         _fill(beside, pairs, copy)
-        os.replace(beside, folder)
-    except OSError as error:
-        raise OptionError(f"{folder} cannot be created: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return len(pairs)
 
 
