@@ -134,7 +134,7 @@ def test_labels_of_samples(tmp_path: Path) -> None:
 RUN = """
 import sys
 from pathlib import Path
-from cgscore.cli.app import app
+from cgscore.cli import app
 from cgscore.execution.machine import peak_memory
 start = peak_memory()
 try:
