@@ -46,6 +46,8 @@ SHARE = 0.2
 OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
 PLENTY = 4  # pairs of opposite rows in a block, as a multiple of p, that show all there is to see
 
+_CHUNK = 1024  # rows of a block whose products are formed at a time
+_ROUNDING = 1e-4  # of float32 in the squared length of a sum of two unit rows, with room
 _MIN_PIVOT = 1e-4  # pivots of a block in float32 below this share of the diagonal are not trusted
 
 
@@ -112,25 +114,52 @@ def opposite_blocks(rows: UnitRows, similar: list[Index], seams: list[Index]) ->
     if len(similar) == 1 or not _around_the_origin(rows):
         return []
     n, p = rows.centred.shape
-    least, partner = np.full(n, -OPPOSITE), np.full(n, -1)
+    cosines, partner = np.full(n, -OPPOSITE), np.full(n, -1)
+    directions = _random_directions(p)
     for block in [*similar, *seams]:
         X = (rows.centred[block] + rows.centre).astype(np.float32)
-        for start in range(0, len(block), 1024):
-            mine = block[start : start + 1024]
+        with all_blas_threads():
+            Z = X @ directions
+        candidates = _maybe_opposite(Z)
+        for chunk in np.array_split(candidates, max(1, -(-len(candidates) // _CHUNK))):
             with all_blas_threads():
-                g = X[start : start + 1024] @ X.T
-            at = g.argmin(axis=1)
-            cosine = g[np.arange(len(mine)), at]
-            nearer = cosine < least[mine]
-            least[mine[nearer]] = cosine[nearer]
-            partner[mine[nearer]] = block[at[nearer]]
-    found = np.flatnonzero(partner >= 0)
-    if not 2 < len(found) < 2 * PLENTY * p * len(similar):
+                g = X[chunk] @ X.T
+            nearest = g.argmin(axis=1)
+            cosine, mine = g[np.arange(len(chunk)), nearest], block[chunk]
+            nearer = cosine < cosines[mine]
+            cosines[mine[nearer]] = cosine[nearer]
+            partner[mine[nearer]] = block[nearest[nearer]]
+    paired = np.flatnonzero(partner >= 0)
+    if not 2 < len(paired) < 2 * PLENTY * p * len(similar):
         return []
-    first = np.minimum(found, partner[found])
-    found = found[np.argsort(first, kind="stable")]
-    count = -(-len(found) * len(similar) // n)
-    return [np.sort(part) for part in np.array_split(found, count)]
+    first = np.minimum(paired, partner[paired])
+    paired = paired[np.argsort(first, kind="stable")]
+    count = -(-len(paired) * len(similar) // n)
+    return [np.sort(part) for part in np.array_split(paired, count)]
+
+
+def _random_directions(p: int) -> NDArray[np.float32]:
+    """Orthonormal columns, a sixteenth as many as there are coordinates."""
+    Q = np.random.default_rng(0).standard_normal((p, min(p, max(32, p // 16))))
+    return np.linalg.qr(Q)[0].astype(np.float32)
+
+
+def _maybe_opposite(Z: NDArray[np.float32]) -> Index:
+    """Rows that may have an opposite one, from their orthogonal projections Z.
+
+    A projection shortens: rows whose cosine is below ``-OPPOSITE`` have
+    ``|z_i + z_j|^2 <= |x_i + x_j|^2 <= 2 - 2 OPPOSITE``. Most rows fail this, at a sixteenth of the
+    cost of their cosines.
+    """
+    norms = np.einsum("ij,ij->i", Z, Z)[:, None]
+    ones = np.ones_like(norms)
+    left, right = np.hstack([2 * Z, norms, ones]), np.hstack([Z, ones, norms])
+    nearest = np.empty(len(Z), np.float32)
+    for start in range(0, len(Z), _CHUNK):
+        with all_blas_threads():
+            squares = left[start : start + _CHUNK] @ right.T
+        nearest[start : start + _CHUNK] = squares.min(axis=1)
+    return np.flatnonzero(nearest <= 2 - 2 * OPPOSITE + _ROUNDING)
 
 
 def _around_the_origin(rows: UnitRows) -> bool:
