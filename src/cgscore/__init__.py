@@ -9,8 +9,9 @@ Names are loaded when they are first used, so that ``import cgscore`` stays quic
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cgscore.lazy_names import lazy_names
 
 __version__ = "0.2.0"
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cgscore.kernel import gram
     from cgscore.result.scores import Scores, load
 
-_HOME = {
+_HOMES = {
     "CGScoreError": "errors",
     "CGScoreWarning": "errors",
     "Dataset": "data",
@@ -50,14 +51,4 @@ __all__ = [
     "score",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'cgscore' has no attribute {name!r}")
-    value = getattr(import_module(f"cgscore.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,8 +2,8 @@
 
 A cell is a call of a job (`jobs`). Its result is stored in a folder under a name made of the job,
 its version, the settings and the data. An interrupted run therefore continues where it stopped, and
-two figures that need the same result share it. Beside the result stands the digest of the sources
-that computed it (`sources.digest`).
+two figures that need the same result share it. Beside the result stand the digest of the sources
+that computed it (`sources.digest`), their commit, the machine and the date.
 
 Files are written under another name and then renamed, and carry a checksum for their name
 (`execution.sealed`): a damaged or misplaced file is computed again, with a warning. Arrays are read
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,6 +35,7 @@ from cgscore.execution.sealed import renewed, seal
 from cgscore_paper import sources
 from cgscore_paper.datasets import SOURCES, fingerprint
 from cgscore_paper.jobs import Cell
+from cgscore_paper.provenance import provenance
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,14 @@ class Work:
         known = dataset if dataset in SOURCES else None
         return f"{cell.name}-{fingerprint(self.data, known)}"
 
+    @contextmanager
+    def unfinished(self, cell: Cell) -> Iterator[Path]:
+        """A folder for what a long cell needs to resume; removed when the block ends well."""
+        folder = self.folder / "unfinished" / self.stem(cell)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        shutil.rmtree(folder)
+
     def quiet(self) -> Work:
         """The same folders without progress, one cell at a time."""
         return Work(self.folder, self.data, self.device)
@@ -158,8 +169,18 @@ class Work:
         )
 
 
-def write_result(folder: Path, stem: str, cell: Cell, result: CellResult, digest: str) -> None:
-    """Write STEM.json, and STEM.npz if there are arrays; `digest` is that of the sources."""
+def write_result(
+    folder: Path,
+    stem: str,
+    cell: Cell,
+    result: CellResult,
+    digest: str,
+    origin: Mapping[str, Any] | None = None,
+) -> None:
+    """Write STEM.json, and STEM.npz if there are arrays.
+
+    `digest` is that of the sources, `origin` says where the result comes from; by default here.
+    """
     arrays = {name: v for name, v in result.value.items() if isinstance(v, np.ndarray)}
     packed = io.BytesIO()
     if arrays:
@@ -170,6 +191,7 @@ def write_result(folder: Path, stem: str, cell: Cell, result: CellResult, digest
         "version": cell.job.version,
         "options": dict(cell.options),
         "sources": digest,
+        **(provenance() if origin is None else origin),
         "seconds": result.seconds,
         "value": {name: v for name, v in result.value.items() if name not in arrays},
         "arrays": sorted(arrays),

@@ -3,6 +3,8 @@
 Up to then a cell was named after the path of its function, the version of cgscore, the options and
 the plan. Every cell of the folder OLD that is intact, and whose plan had the present sizes, is
 written to the folder NEW without being computed again. OLD stays as it is.
+
+``--exact results/exact NEW DATA`` makes cells of the exact scores of whole datasets there.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cgscore_paper.cells import read_record, read_result, write_result
+from cgscore_paper.cells import CellResult, Work, read_record, read_result, write_result
+from cgscore_paper.datasets import SOURCES, missing
 from cgscore_paper.jobs import Cell, all_jobs
+from cgscore_paper.scores import exact_cell
 
 #: Path of a function -> name of the job that it is now.
 FORMER_NAMES = {
@@ -105,17 +109,42 @@ def move(old: Path, new: Path) -> tuple[list[str], list[str]]:
             continue
         cell = Cell(job, record["options"])
         stem = f"{cell.name}-{fingerprint}"
-        write_result(new, stem, cell, result, f"cgscore {record['version']}")
+        origin = {"moved_from": path.stem}
+        write_result(new, stem, cell, result, f"cgscore {record['version']}", origin)
         if job.name == "trained.vision_transformer":  # its weights are a folder beside the cell
             shutil.copytree(old / result["folder"], new / result["folder"], dirs_exist_ok=True)
         moved.append(stem)
     return moved, skipped
 
 
+def from_exact_results(tables: Path, work: Work) -> list[str]:
+    """Cells of exact scores from the tables that ``bench/whole.py`` wrote, where there are any."""
+    from pyarrow import parquet
+
+    written = []
+    for dataset, source in SOURCES.items():
+        path = tables / f"{source.folder}.parquet"
+        if not path.is_file() or missing(work.data, dataset):
+            continue
+        table = parquet.read_table(path)
+        about = json.loads(table.schema.metadata[b"cgscore"])
+        columns = {name: table[name].to_numpy() for name in ("cg", "partial", "margin")}
+        cell = exact_cell(dataset)
+        result = CellResult(columns, float(about["wall_seconds"]))
+        version, origin = f"cgscore {about['version']}", {"moved_from": path.name}
+        write_result(work.folder, work.stem(cell), cell, result, version, origin)
+        written.append(work.stem(cell))
+    return written
+
+
 def main(arguments: list[str]) -> int:
     """Move cells and print how many there were."""
+    if len(arguments) == 4 and arguments[0] == "--exact":
+        tables, new, data = map(Path, arguments[1:])
+        print(*from_exact_results(tables, Work(new, data)), sep="\n")
+        return 0
     if len(arguments) != 2:
-        print("Usage: python -m cgscore_paper.move_cells OLD NEW")
+        print("Usage: python -m cgscore_paper.move_cells OLD NEW | --exact TABLES NEW DATA")
         return 2
     old, new = map(Path, arguments)
     if not old.is_dir():

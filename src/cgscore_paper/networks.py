@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from torch import nn
 
 #: Names of the networks, and their titles in figures.
-NETWORKS = {"resnet": "ResNet", "densenet": "DenseNet", "vit": "Vision Transformer"}
+NETWORKS = {
+    "resnet": "ResNet",
+    "fast-cnn": "small CNN",
+    "densenet": "DenseNet",
+    "vit": "Vision Transformer",
+}
 
 #: The paper's Vision Transformer, on the hub of Hugging Face.
 PRETRAINED = "google/vit-base-patch16-224"
@@ -50,7 +55,7 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
     """A network with new or pretrained weights, and the settings of its training."""
     preset = plan.pruning(dataset)
     channels, k = 1 if "mnist" in dataset else 3, len(load(work.data, dataset).names)
-    if name == "resnet":
+    if name == plan.net:
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":
         preset = replace(preset, model="densenet_bc100", width=None)

@@ -1,4 +1,4 @@
-"""Presets of the experiments: the paper's own sizes, and sizes for a desktop computer."""
+"""Presets of the experiments: the paper's own sizes, and two that a desktop computer can do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Plan:
     Attributes
     ----------
     name : str
-        ``desk`` or ``paper``.
+        ``desk``, ``full`` or ``paper``.
     seed : int
         Seed of all random numbers.
     runs : int
@@ -41,7 +41,9 @@ class Plan:
         Examples of each tenth whose kernel velocity is measured.
     score_training, prune_training : Settings or None
         Settings of the small network's trainings for scores, and on pruned data. None takes the
-        paper's network and settings.
+        network and settings of the training preset of the same name.
+    net : str
+        The network of figures that do not name another (`networks.NETWORKS`).
     """
 
     name: str
@@ -58,6 +60,7 @@ class Plan:
     group: int
     score_training: Settings | None
     prune_training: Settings | None
+    net: str = "resnet"
 
     @classmethod
     def named(cls, name: str, seed: int = 0) -> Plan:
@@ -78,7 +81,7 @@ class Plan:
 
     def _preset(self, dataset: str, settings: Settings | None) -> Preset:
         if settings is None:
-            return preset("paper", dataset)
+            return preset(self.name, dataset)
         small, last = preset("desk"), settings.epochs
         return replace(
             small,
@@ -112,6 +115,12 @@ class Plan:
     @property
     def description(self) -> str:
         """What a caption says about trainings."""
+        if self.name == "full":
+            epochs = self.pruning("cifar-10").settings.epochs
+            return (
+                f"All examples at their full size; a small convolutional network, {epochs} epochs "
+                "(the paper: a ResNet, 100 or 200 epochs)."
+            )
         if self.score_training is None or self.prune_training is None:
             return "Networks, examples and epochs are the paper's."
         return (
@@ -141,6 +150,23 @@ PLANS = {
         group=50,
         score_training=_DESK_TRAINING,
         prune_training=replace(_DESK_TRAINING, epochs=3),
+    ),
+    "full": Plan(
+        name="full",
+        seed=0,
+        runs=3,
+        subset_runs=3,
+        examples=None,
+        halved=False,
+        repeats=3,
+        appendix_repeats=1,
+        densenet_repeats=1,
+        kept=(0.8, 0.6, 0.4, 0.2),
+        offsets=tuple(range(0, 51, 10)),
+        group=125,
+        score_training=None,
+        prune_training=None,
+        net="fast-cnn",
     ),
     "paper": Plan(
         name="paper",

@@ -182,8 +182,8 @@ def experiment(
     """The experiment of a plan; the C-score is left out where none are published."""
     published = "c_score" in work(examples_cell(plan, dataset)).value
     known_scores = tuple(by for by in scores if published or by != "c_score")
-    text: dict[str, Any] = {"kept": plan.kept, "repeats": plan.repeats} | options
-    return Experiment(dataset, known_scores, **text)
+    sizes: dict[str, Any] = {"kept": plan.kept, "repeats": plan.repeats, "net": plan.net} | options
+    return Experiment(dataset, known_scores, **sizes)
 
 
 def score_stages(work: Work, plan: Plan, needed: Iterable[tuple[str, float]]) -> None:

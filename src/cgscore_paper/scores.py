@@ -79,6 +79,25 @@ def estimated(
     return means
 
 
+@job(
+    "scores.exact",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10"},
+    tolerance=1e-3,
+)
+def exact_scores(work: Work, dataset: str) -> dict[str, Any]:
+    """Exact scores of all examples of a dataset, from pixels as they are."""
+    images = load(work.data, dataset)
+    table = score(images.rows(False), images.codes, method="exact", progress=False).table
+    return {name: table[name].to_numpy(np.float32) for name in ("cg", "partial", "margin")}
+
+
+def exact_cell(dataset: str) -> Cell:
+    """The cell of `exact_scores`."""
+    return exact_scores.cell(dataset=dataset)
+
+
 def subset_rows(plan: Plan, codes: Index) -> Index:
     """Positions of the training subset, equally many of every class."""
     if plan.examples is None or plan.examples >= len(codes):

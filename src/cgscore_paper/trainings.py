@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -10,7 +11,16 @@ import numpy as np
 from cgscore.errors import OptionError
 from cgscore.execution.accelerator import usable
 from cgscore.selection.orders import select
-from cgscore.training import SIGNS, Inputs, random_score, scores_by_training, train
+from cgscore.training import (
+    SIGNS,
+    Inputs,
+    Trained,
+    el2n,
+    forgetting,
+    random_score,
+    scores_by_training,
+    train,
+)
 from cgscore.training.loop.evaluation import evaluate
 from cgscore.typing import Array
 from cgscore_paper.cells import Work
@@ -19,7 +29,7 @@ from cgscore_paper.jobs import Cell, job
 from cgscore_paper.networks import network
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-from cgscore_paper.scores import subset_cell, subset_rows
+from cgscore_paper.scores import estimated, exact_cell, shared_runs, subset_cell, subset_rows
 
 BY_TRAINING = ("el2n", "forgetting", "tracin", "self_influence", "feature_cg")
 WITHOUT_TRAINING = (
@@ -31,6 +41,8 @@ WITHOUT_TRAINING = (
     "ridge_margin",
     "posterior",
 )
+#: Epochs whose EL2N is stored for whole datasets.
+EL2N_EPOCHS = 4
 #: Share of wrong labels in the paper's main figures; appendix G has more.
 RATE = 0.2
 #: Scores that are low for hard examples.
@@ -64,6 +76,12 @@ def examples_cell(plan: Plan, dataset: str) -> Cell:
     return examples.cell(plan=plan.name, dataset=dataset, seed=plan.seed)
 
 
+def examples_of(work: Work, plan: Plan, dataset: str) -> Mapping[str, Any]:
+    """What `examples` returns; it is stored only for a subset, not for a whole dataset."""
+    cell = examples_cell(plan, dataset)
+    return examples(work, **cell.options) if plan.examples is None else work(cell).value
+
+
 @job(
     "trained.scores",
     version=1,
@@ -73,9 +91,15 @@ def examples_cell(plan: Plan, dataset: str) -> Cell:
 def scoring_run(
     work: Work, plan: str, dataset: str, rate: float, seed: int, run: int
 ) -> dict[str, Any]:
-    """The scores of `BY_TRAINING` from one training, high for hard examples."""
+    """The scores of `BY_TRAINING` from one training, high for hard examples.
+
+    Of a whole dataset those that need no gradients: EL2N at every epoch up to the fourth, and
+    forgetting.
+    """
     sizes = Plan.named(plan, seed)
-    data = work(examples_cell(sizes, dataset))
+    if sizes.examples is None:
+        return _scores_from_records(work, sizes, dataset, rate, run)
+    data = examples_of(work, sizes, dataset)
     table = scores_by_training(
         data["X"],
         wrong_labels(data["own"], rate, seed),
@@ -91,6 +115,46 @@ def scoring_run(
     return {name: table[name].to_numpy() for name in BY_TRAINING}
 
 
+def _scores_from_records(
+    work: Work, plan: Plan, dataset: str, rate: float, run: int
+) -> dict[str, Any]:
+    """EL2N and forgetting from the records of one training, and its test accuracy."""
+    data = examples_of(work, plan, dataset)
+    given = wrong_labels(data["own"], rate, plan.seed)
+    seed = 1000 * plan.seed + run
+    options = {"plan": plan.name, "dataset": dataset, "rate": rate, "seed": plan.seed, "run": run}
+    preset = plan.scoring(dataset)
+    model, _ = network(work, plan, dataset, plan.net, seed)
+    with work.unfinished(scoring_run.cell(**options)) as folder:
+        trained = train(
+            model,
+            data["X"],
+            given,
+            settings=preset.settings,
+            seed=seed,
+            checkpoint=folder,
+            records="all",
+            progress=False,
+            device=work.device,
+        )
+        records = trained.records
+        assert records is not None  # noqa: S101 (records="all")
+        codes = np.unique(given, return_inverse=True)[1]
+        columns: dict[str, Any] = {
+            f"el2n-{epoch}": el2n(records.probability[[epoch - 1]], codes).astype(np.float32)
+            for epoch in range(1, 1 + min(EL2N_EPOCHS, preset.settings.epochs))
+        }
+        columns["el2n"] = columns[f"el2n-{preset.early}"]
+        columns["forgetting"] = forgetting(records.correct).astype(np.float32)
+    return {**columns, "accuracy": _test_accuracy(work, trained, data, mirrored=True)}
+
+
+def _test_accuracy(work: Work, trained: Trained, data: Mapping[str, Any], **how: Any) -> float:
+    test = Inputs(data["X_test"], scale=trained.scale)
+    evaluation = evaluate(trained.model, test, data["own_test"], usable(work.device), **how)
+    return float(evaluation.correct.mean())
+
+
 def scoring_cells(plan: Plan, dataset: str, rate: float = 0.0) -> list[Cell]:
     """The cells of `scoring_run`, one for each training that scores are means of."""
     runs = plan.scoring(dataset).runs if rate <= RATE else plan.appendix_repeats
@@ -102,6 +166,10 @@ def scoring_cells(plan: Plan, dataset: str, rate: float = 0.0) -> list[Cell]:
 
 def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> Array:
     """A score of the training subset, high for hard examples."""
+    if plan.examples is None and by in ("cg", "partial"):
+        return estimated(work, shared_runs(plan, dataset), rate)[by]
+    if plan.examples is None and by == "exact_cg":
+        return np.asarray(work(exact_cell(dataset))["cg"])
     if by in WITHOUT_TRAINING:
         column = work(subset_cell(plan, dataset, rate))[by]
         return -column if by in _LOW_FOR_HARD else np.asarray(column)
@@ -109,7 +177,7 @@ def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> 
         runs = work.all(scoring_cells(plan, dataset, rate), "trainings for scores")
         return np.asarray(np.mean([run[by] for run in runs], axis=0))
     if by == "c_score":
-        return SIGNS[by] * np.asarray(work(examples_cell(plan, dataset))["c_score"])
+        return SIGNS[by] * np.asarray(examples_of(work, plan, dataset)["c_score"])
     scores = ", ".join((*WITHOUT_TRAINING, *BY_TRAINING, "c_score"))
     raise OptionError(f"by must be one of {scores}; got {by!r}.")
 
@@ -150,7 +218,7 @@ def accuracy(
     how much is pruned.
     """
     sizes, training_seed = Plan.named(plan, seed), 1000 * seed + repeat
-    data = work(examples_cell(sizes, dataset))
+    data = examples_of(work, sizes, dataset)
     given = wrong_labels(data["own"], rate, seed)
     model, preset = network(work, sizes, dataset, net, training_seed)
     pruning: dict[str, Any] = {}
@@ -164,20 +232,32 @@ def accuracy(
         )
         count = max(1, round(fraction * len(given)))
         pruning["rows"] = select(score, given, count, order=order, offset=offset)
-    trained = train(
-        model,
-        data["X"],
-        given,
-        settings=preset.settings,
-        seed=training_seed,
-        records=False,
-        progress=False,
-        device=work.device,
-        **pruning,
+    cell = accuracy.cell(
+        plan=plan,
+        dataset=dataset,
+        rate=rate,
+        by=by,
+        order=order,
+        fraction=fraction,
+        offset=offset,
+        net=net,
+        seed=seed,
+        repeat=repeat,
     )
-    test = Inputs(data["X_test"], scale=trained.scale)
-    evaluation = evaluate(trained.model, test, data["own_test"], usable(work.device))
-    return {"accuracy": float(evaluation.correct.mean())}
+    with work.unfinished(cell) as folder:
+        trained = train(
+            model,
+            data["X"],
+            given,
+            settings=preset.settings,
+            seed=training_seed,
+            checkpoint=folder,
+            records=False,
+            progress=False,
+            device=work.device,
+            **pruning,
+        )
+    return {"accuracy": _test_accuracy(work, trained, data, mirrored=net == "fast-cnn")}
 
 
 def accuracy_cells(
@@ -189,7 +269,7 @@ def accuracy_cells(
     order: str = "low-first",
     fraction: float = 1.0,
     offset: float = 0.0,
-    net: str = "resnet",
+    net: str | None = None,
     repeats: int | None = None,
 ) -> list[Cell]:
     """The cells of `accuracy` for one point of a figure, one for each training."""
@@ -202,7 +282,7 @@ def accuracy_cells(
             order=order,
             fraction=fraction,
             offset=offset,
-            net=net,
+            net=net or plan.net,
             seed=plan.seed,
             repeat=repeat,
         )
@@ -225,9 +305,9 @@ def training_epochs(work: Work, plan: str, dataset: str, seed: int) -> dict[str,
     from cgscore.training.scores.feature_space import EPOCHS
 
     sizes = Plan.named(plan, seed)
-    data = work(examples_cell(sizes, dataset))
+    data = examples_of(work, sizes, dataset)
     preset = sizes.scoring(dataset)
-    model, _ = network(work, sizes, dataset, "resnet", seed)
+    model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
     with TemporaryDirectory() as folder:
         trained = train(

@@ -17,7 +17,7 @@ PARTS = ("networks", "models", "loop", "scores", "presets", "shared_runs", "theo
 
 
 def test_all_names_load() -> None:
-    assert set(training.__all__) == set(training._HOME) <= set(dir(training))
+    assert set(training.__all__) == set(training._HOMES) <= set(dir(training))
     for name in training.__all__:
         assert not isinstance(getattr(training, name), types.ModuleType)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -37,6 +37,9 @@ def test_presets() -> None:
     desk = preset("desk")
     assert desk == preset("desk", "cifar-100")
     assert (desk.early, desk.tracin_epochs) == (2, (2, 4, 6, 8, 10))
+    full = preset("full")
+    assert full == preset("full", "fashion-mnist")
+    assert (full.model, full.examples, full.settings.epochs) == ("fast_cnn", None, 8)
     with pytest.raises(
         OptionError, match="early must be an epoch of the training, 1 to 10; got 20"
     ):
@@ -46,7 +49,7 @@ def test_presets() -> None:
     with pytest.raises(OptionError, match="for the preset 'paper'; got None"):
         preset("paper")
     assert str(desk.build(10, channels=1)) == str(resnet18(10, width=8, channels=1))
-    with pytest.raises(OptionError, match="one of paper, desk; got 'large'"):
+    with pytest.raises(OptionError, match="one of paper, full, desk; got 'large'"):
         preset("large", "cifar-10")
     with pytest.raises(OptionError, match=r"fashion-mnist, cifar-10, cifar-100"):
         preset("paper", "imagenet")
@@ -58,6 +61,9 @@ def test_presets() -> None:
         {"learning_rate": 0.0},
         {"momentum": 1.0},
         {"weight_decay": -1.0},
+        {"shift": -1},
+        {"label_smoothing": 1.0},
+        {"nesterov": True, "momentum": 0.0},
     ):
         with pytest.raises(OptionError, match=next(iter(wrong))):
             Settings(**{"epochs": 1, "learning_rate": 0.1, **wrong})  # type: ignore[arg-type]

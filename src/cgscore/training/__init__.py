@@ -17,10 +17,10 @@ Names are loaded when they are first used. Parts, each of which imports only tho
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cgscore.errors import OptionError
+from cgscore.lazy_names import lazy_names
 
 try:
     import torch  # noqa: F401
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         velocity_groups,
     )
 
-_HOME = {
+_HOMES = {
     "FINE_TUNING": "presets",
     "SIGNS": "scores.tables",
     "Craig": "scores.craig",
@@ -125,14 +125,4 @@ __all__ = [
     "velocity_groups",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'cgscore.training' has no attribute {name!r}")
-    value = getattr(import_module(f"cgscore.training.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -120,9 +120,36 @@ _DESK = Preset(
     subsets=5,
 )
 
+# All examples on two CPU cores: about twenty minutes of one core for a training on CIFAR-10. The
+# paper takes EL2N at a tenth of the training. Here that would be during the rise of the learning
+# rate, so it is taken at the end of the second of eight epochs.
+_FULL = Preset(
+    "fast_cnn",
+    Settings(
+        epochs=8,
+        learning_rate=1.0,
+        batch_size=500,
+        momentum=0.85,
+        weight_decay=1e-3,
+        schedule="triangular",
+        nesterov=True,
+        shift=2,
+        label_smoothing=0.2,
+    ),
+    runs=3,
+    early=2,
+    tracin_every=2,
+    feature_epoch=1,
+    reselect_every=1,
+)
+
 #: Presets by name and dataset.
 PRESETS: Mapping[str, Mapping[str, Preset]] = MappingProxyType(
-    {"paper": _PAPER, "desk": dict.fromkeys(_PAPER, _DESK)}
+    {
+        "paper": _PAPER,
+        "full": dict.fromkeys(_PAPER, _FULL),
+        "desk": dict.fromkeys(_PAPER, _DESK),
+    }
 )
 
 #: Fine-tuning of a pretrained Vision Transformer: the paper, appendix on model variants.
@@ -136,10 +163,11 @@ def preset(name: str, dataset: str | None = None) -> Preset:
 
     Parameters
     ----------
-    name : {"paper", "desk"}
-        ``paper`` has the paper's settings, ``desk`` takes minutes on two CPU cores.
+    name : {"paper", "full", "desk"}
+        ``paper`` has the paper's settings. ``full`` trains a small, fast network on all examples,
+        in a quarter of an hour on two CPU cores; ``desk`` takes minutes.
     dataset : {"fashion-mnist", "cifar-10", "cifar-100"}, optional
-        May be omitted where a preset is the same for every dataset, as ``desk`` is.
+        May be omitted where a preset is the same for every dataset, as ``full`` and ``desk`` are.
     """
     if name not in PRESETS:
         raise OptionError(f"preset must be one of {', '.join(PRESETS)}; got {name!r}.")

@@ -18,4 +18,9 @@ def test_schedules() -> None:
     )
     constant = replace(cosine, schedule="constant")
     assert {learning_rate(constant, t, 4) for t in range(4)} == {0.2}
+    triangular = replace(cosine, schedule="triangular")
+    rates = [learning_rate(triangular, t, 9) for t in range(9)]
+    assert rates == pytest.approx(
+        [0.1, 0.2, 0.175, 0.15, 0.125, 0.1, 0.075, 0.05, 0.025]  # highest after a fifth
+    )
     assert step_count(Settings(200, 0.05), 50_000) == 200 * 391

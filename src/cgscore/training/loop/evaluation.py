@@ -66,9 +66,20 @@ def evaluate(
     codes: NDArray[np.intp],
     device: torch.device,
     advance: Advance = ignore,
+    *,
+    mirrored: bool = False,
 ) -> Evaluation:
-    """Loss, correctness and probabilities of every example; `codes` are the given classes."""
-    logits = layer_outputs(model, model, inputs, device, advance).float()
+    """Loss, correctness and probabilities of every example; `codes` are the given classes.
+
+    Outputs are means over an image and its mirror image if `mirrored`.
+    """
+
+    def mean_output(images: Tensor) -> Tensor:
+        both: Tensor = model(images) + model(images.flip(-1))
+        return both / 2
+
+    layer = mean_output if mirrored else model
+    logits = layer_outputs(model, layer, inputs, device, advance).float()
     labels = torch.as_tensor(codes, dtype=torch.long)
     return Evaluation(
         functional.cross_entropy(logits, labels, reduction="none").numpy(),

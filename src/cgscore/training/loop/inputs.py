@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from cgscore.errors import DataError
-from cgscore.training.loop.augmentation import augment
+from cgscore.training.loop.augmentation import PADDING, augment
 from cgscore.training.networks.scale import Scale
 
 MAX_DEVIATION_RATIO = 20  # between images and scale; bytes and numbers from 0 to 1 differ by 255
@@ -50,12 +50,14 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.values)
 
-    def batch(self, rows: Tensor | slice, generator: torch.Generator | None = None) -> Tensor:
+    def batch(
+        self, rows: Tensor | slice, generator: torch.Generator | None = None, shift: int = PADDING
+    ) -> Tensor:
         """The examples at these positions; images are augmented if a generator is given."""
         values = self.values[rows]
         if self.scale is None:
             return values
-        return self.scale(values if generator is None else augment(values, generator))
+        return self.scale(values if generator is None else augment(values, generator, shift))
 
 
 class _UnscaledInputs(Inputs):

@@ -220,14 +220,17 @@ class Run:
         torch.manual_seed(derived_seed(self.seed, LAYERS, self.step))
         rows = self._batches[self.step]
         draw = generator(self.seed, AUGMENTATION, self.step) if self.settings.augment else None
-        batch = self.inputs.batch(rows, draw)
+        batch = self.inputs.batch(rows, draw, self.settings.shift)
         for group in self._optimiser.param_groups:
             group["lr"] = learning_rate(self.settings, self.step, self.steps)
         self.model.train()
         self._optimiser.zero_grad()
         logits = self.model(batch.to(self.device))
         codes, weights = (values[rows].to(self.device) for values in (self._codes, self._weights))
-        loss = (weights * functional.cross_entropy(logits, codes, reduction="none")).mean()
+        losses = functional.cross_entropy(
+            logits, codes, reduction="none", label_smoothing=self.settings.label_smoothing
+        )
+        loss = (weights * losses).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         self._optimiser.step()
         self.step += 1
@@ -284,7 +287,9 @@ def _optimiser(model: nn.Module, settings: Settings) -> torch.optim.Optimizer:
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimiser == "adam":
         return torch.optim.Adam(weights, rate, weight_decay=decay)
-    return torch.optim.SGD(weights, rate, settings.momentum, weight_decay=decay)
+    return torch.optim.SGD(
+        weights, rate, settings.momentum, weight_decay=decay, nesterov=settings.nesterov
+    )
 
 
 def _digest(inputs: Inputs) -> str:

@@ -10,6 +10,8 @@ from torch import Tensor
 
 from cgscore.training.loop.settings import Settings
 
+WARM_UP_SHARE = 0.2  # of all steps, over which ``triangular`` raises the learning rate
+
 ORDER, AUGMENTATION, LAYERS, TRAINING = range(4)  # purposes of random numbers
 
 
@@ -31,10 +33,14 @@ def learning_rate(settings: Settings, step: int, steps: int) -> float:
     """The learning rate of a step, counted from 0.
 
     ``cosine`` is ``rate (1 + cos(pi step / steps)) / 2``, updated at every step (Loshchilov and
-    Hutter, 2017, without restarts).
+    Hutter, 2017, without restarts). ``triangular`` is ``rate min(u / w, (1 - u) / (1 - w))``, where
+    ``u = (step + 1) / (steps + 1)`` and w is `WARM_UP_SHARE`: no step has the rate 0.
     """
     if settings.schedule == "constant":
         return settings.learning_rate
+    if settings.schedule == "triangular":
+        u = (step + 1) / (steps + 1)
+        return settings.learning_rate * min(u / WARM_UP_SHARE, (1 - u) / (1 - WARM_UP_SHARE))
     return settings.learning_rate * (1 + math.cos(math.pi * step / steps)) / 2
 
 

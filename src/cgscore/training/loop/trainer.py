@@ -32,8 +32,10 @@ from cgscore.training.loop.records import Records
 from cgscore.training.loop.reselection import Reselection
 from cgscore.training.loop.run import Run
 from cgscore.training.loop.settings import Settings
+from cgscore.training.networks.classifier import Classifier
 from cgscore.training.networks.scale import Scale
 
+INITIAL_IMAGES = 5_000  # that a network may see to initialise weights
 MAX_RECORDED_CLASSES = 20  # with more, only the probability of the given label is recorded
 
 
@@ -157,8 +159,11 @@ def train(
     inputs = Inputs(X, scale=scale if isinstance(scale, Scale) else None)
     labels = as_labels(y, len(inputs))
     place = usable(device)
+    trained_model = copy.deepcopy(model)
+    if isinstance(trained_model, Classifier) and inputs.is_image:
+        trained_model.initialise(inputs.batch(slice(0, INITIAL_IMAGES)))
     run = Run(
-        model=copy.deepcopy(model).to(place),
+        model=trained_model.to(place),
         device=place,
         inputs=inputs,
         labels=labels,

@@ -21,6 +21,9 @@ class Classifier(nn.Module, ABC):
     def features(self, x: Tensor) -> Tensor:
         """Input of the last layer: (n, d) for n examples."""
 
+    def initialise(self, images: Tensor) -> None:
+        """Set weights that depend on the inputs; called with normalised images before training."""
+
     def forward(self, x: Tensor) -> Tensor:
         """Logits, ``head(features(x))``: (n, k)."""
         return cast(Tensor, self.head(self.features(x)))

@@ -1,0 +1,132 @@
+"""``python -m cgscore_paper.background run|pause|resume|status``: trainings at low priority.
+
+``run`` computes the stages of `queue` one after the other with the lowest priority, and goes on
+where it stopped. ``pause`` halts it, with its processes, until ``resume``; a bench that measures
+time refuses to do so while it runs (`active`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from cgscore.errors import OptionError
+from cgscore.execution.files import cache_folder, replace_file
+from cgscore_paper.cells import Work
+from cgscore_paper.plans import Plan
+from cgscore_paper.queue import stages
+
+LOWEST_PRIORITY = 19
+
+
+def state_file() -> Path | None:
+    """The file that names the process in the background; None without a cache folder."""
+    folder = cache_folder()
+    return None if folder is None else folder / "background.json"
+
+
+def process() -> psutil.Process | None:
+    """The process in the background, if it is alive."""
+    file = state_file()
+    try:
+        state = json.loads(file.read_text()) if file else {}
+        found = psutil.Process(int(state["pid"]))
+        return found if abs(found.create_time() - float(state["started"])) < 1 else None
+    except (OSError, ValueError, KeyError, TypeError, psutil.Error):
+        return None
+
+
+def active() -> bool:
+    """Whether trainings run in the background and are not paused."""
+    current = process()
+    return current is not None and current.status() != psutil.STATUS_STOPPED
+
+
+def pause() -> bool:
+    """Halt the trainings; whether there are any."""
+    return _signal_all("suspend")
+
+
+def resume() -> bool:
+    """Let halted trainings go on; whether there are any."""
+    return _signal_all("resume")
+
+
+def _signal_all(action: str) -> bool:
+    parent = process()
+    if parent is None:
+        return False
+    for member in [parent, *parent.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            getattr(member, action)()
+    return True
+
+
+def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
+    """Compute the stages whose names begin with one of `only`, by default all."""
+    if process() is not None:
+        raise OptionError("Trainings run in the background already. See: status, pause, resume.")
+    file = state_file()
+    if file is None:
+        raise OptionError("CGSCORE_CACHE=off leaves no folder to note the process in. Unset it.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    own = psutil.Process()
+    text = json.dumps({"pid": own.pid, "started": own.create_time()})
+    replace_file(file, lambda opened: opened.write(text.encode()))
+    os.nice(LOWEST_PRIORITY)
+    try:
+        for name, cells in stages(plan):
+            if not only or name.startswith(tuple(only)):
+                start = time.perf_counter()
+                work.all(cells, name)
+                seconds = time.perf_counter() - start
+                print(f"{name}: {len(cells)} cells, {seconds:,.0f} s now", flush=True)
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def progress_lines(work: Work, plan: Plan) -> list[str]:
+    """How many cells of each stage are finished."""
+    lines = []
+    for name, cells in stages(plan):
+        finished = sum((work.folder / f"{work.stem(cell)}.json").exists() for cell in cells)
+        lines.append(f"{name}: {finished} of {len(cells)}")
+    return lines
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser("python -m cgscore_paper.background", description=__doc__)
+    parser.add_argument("action", choices=("run", "pause", "resume", "status"))
+    parser.add_argument("--data", type=Path, default=os.environ.get("CGSCORE_DATA"))
+    parser.add_argument("--cells", type=Path, default=Path("results/cells"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--preset", default="full")
+    parser.add_argument("--stage", action="append", default=[], help="Only stages that begin so.")
+    given = parser.parse_args(arguments)
+    if given.action in ("pause", "resume"):
+        done = pause() if given.action == "pause" else resume()
+        print("Nothing runs in the background." if not done else f"{given.action}d.")
+        return 0 if done else 1
+    if given.data is None:
+        parser.error("give --data FOLDER, or set CGSCORE_DATA")
+    work, plan = Work(given.cells, given.data, jobs=given.jobs), Plan.named(given.preset)
+    if given.action == "run":
+        run(work, plan, given.stage)
+        return 0
+    current = process()
+    print(f"In the background: {'nothing' if current is None else current.status()}")
+    print(*progress_lines(work, plan), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
