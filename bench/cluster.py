@@ -31,6 +31,7 @@ from cgscore.execution.machine import cores, product_rate
 from cgscore.methods.auto import costs
 from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
+from cgscore_paper.background_process import require_quiet
 
 TURNS = 3
 
@@ -135,4 +136,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

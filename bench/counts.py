@@ -28,6 +28,7 @@ from noise import noisy
 from subsample import standardised
 
 import cgscore
+from cgscore_paper.background_process import require_quiet
 
 RUNS = 2
 #: What the paper says, and 1:1, with which its counts for CIFAR-10 agree.
@@ -112,4 +113,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -25,6 +25,7 @@ from PIL import Image
 
 import cgscore
 from cgscore.execution.machine import peak_memory
+from cgscore_paper.background_process import require_quiet
 
 
 def decode(contents: list[bytes]) -> Any:
@@ -76,4 +77,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -27,6 +27,7 @@ from scipy.linalg import blas
 
 import cgscore
 from cgscore.execution.machine import peak_memory
+from cgscore_paper.background_process import require_quiet
 
 
 def data(n: int, p: int, k: int) -> tuple[Any, Any]:
@@ -163,4 +164,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -40,6 +40,7 @@ from label_noise import markdown, measured, ours, peers, show
 
 import cgscore
 from cgscore.errors import CGScoreWarning
+from cgscore_paper.background_process import require_quiet
 
 SIZE = 10_000
 NOISES = ("20 % uniform", "30 % to one other class")
@@ -219,4 +220,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 import cgscore
 from cgscore.execution.machine import peak_memory
 from cgscore.solvers.iterative.audit import rank_correlation
+from cgscore_paper.background_process import require_quiet
 
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 SOURCES = {"Fashion-MNIST": "fashion-mnist", "CIFAR-10": "cifar10/train.parquet"}
@@ -202,4 +203,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -24,6 +24,7 @@ import numpy as np
 from exact import data
 
 import cgscore
+from cgscore_paper.background_process import require_quiet
 
 LIMIT = 60_000_000
 
@@ -101,4 +102,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

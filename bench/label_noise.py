@@ -43,6 +43,7 @@ from cgscore.errors import CGScoreWarning
 from cgscore.kernel import unit_rows
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.valuation import class_targets
+from cgscore_paper.background_process import require_quiet
 
 SIZE = 8000
 DETECTORS = {"CG (paper)": "cg", "partial (paper)": "partial", "sign rule (paper)": "sign"}
@@ -344,4 +345,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

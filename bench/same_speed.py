@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cgscore_paper.background_process import require_quiet
+
 WORK = {
     "import cgscore": "import cgscore",
     "cgscore --help": "import sys; sys.argv = ['cgscore', '--help']\n"
@@ -77,4 +79,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

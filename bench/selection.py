@@ -31,6 +31,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import cgscore
 from cgscore.errors import CGScoreWarning
+from cgscore_paper.background_process import require_quiet
 
 SIZE = 5000
 FRACTIONS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
@@ -222,4 +223,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -41,6 +41,7 @@ from cgscore.solvers.sampled import partition, subsample
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.tasks import in_order
 from cgscore.valuation import margin
+from cgscore_paper.background_process import require_quiet
 
 PAPER = {1: (0.829, 0.796), 2: (0.914, 0.898), 3: (0.953, 0.943), 4: (0.973, 0.967)}
 RUNS = 20
@@ -174,4 +175,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -21,6 +21,7 @@ from exact import data, kernel, products, timed
 
 import cgscore
 from cgscore.execution.machine import peak_memory, show_bytes
+from cgscore_paper.background_process import require_quiet
 
 P, K = 784, 10
 
@@ -127,4 +128,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -25,6 +25,7 @@ from exact import products
 
 import cgscore
 from cgscore.execution.machine import peak_memory
+from cgscore_paper.background_process import require_quiet
 
 EVERY = 240  # seconds between measurements of the machine's speed
 
@@ -123,4 +124,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    require_quiet()
     main()

@@ -2,7 +2,7 @@
 
 ``run`` computes the stages of `queue` one after the other with the lowest priority, and goes on
 where it stopped. ``pause`` halts it, with its processes, until ``resume``; a bench that measures
-time refuses to do so while it runs (`active`).
+time refuses to do so while it runs (`background_process.require_quiet`).
 """
 
 from __future__ import annotations
@@ -13,61 +13,18 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from cgscore.errors import OptionError
-from cgscore.execution.files import cache_folder, replace_file
+from cgscore.execution.files import replace_file
+from cgscore_paper.background_process import pause, process, resume, state_file
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
 from cgscore_paper.queue import stages
 
 LOWEST_PRIORITY = 19
-
-
-def state_file() -> Path | None:
-    """The file that names the process in the background; None without a cache folder."""
-    folder = cache_folder()
-    return None if folder is None else folder / "background.json"
-
-
-def process() -> psutil.Process | None:
-    """The process in the background, if it is alive."""
-    file = state_file()
-    try:
-        state = json.loads(file.read_text()) if file else {}
-        found = psutil.Process(int(state["pid"]))
-        return found if abs(found.create_time() - float(state["started"])) < 1 else None
-    except (OSError, ValueError, KeyError, TypeError, psutil.Error):
-        return None
-
-
-def active() -> bool:
-    """Whether trainings run in the background and are not paused."""
-    current = process()
-    return current is not None and current.status() != psutil.STATUS_STOPPED
-
-
-def pause() -> bool:
-    """Halt the trainings; whether there are any."""
-    return _signal_all("suspend")
-
-
-def resume() -> bool:
-    """Let halted trainings go on; whether there are any."""
-    return _signal_all("resume")
-
-
-def _signal_all(action: str) -> bool:
-    parent = process()
-    if parent is None:
-        return False
-    for member in [parent, *parent.children(recursive=True)]:
-        with suppress(psutil.NoSuchProcess):
-            getattr(member, action)()
-    return True
 
 
 def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
