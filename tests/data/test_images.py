@@ -124,7 +124,7 @@ def test_mixed_sizes_are_counted_and_resized(tmp_path: Path) -> None:
 @pytest.mark.parametrize("resize", ["big", "0", "3x", "1x2x3", -1, (1, 2, 3), 1.5])
 def test_other_sizes_are_refused(tmp_path: Path, resize: Any) -> None:
     root = folder(tmp_path, all_of(COLOUR))
-    with pytest.raises(OptionError, match="is not a size"):
+    with pytest.raises(OptionError, match="resize must be a size"):
         cgscore.read(root, resize=resize)
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.readers.bounded import first_line, refuse_expansion, refuse_size
-from cgscore.errors import DataError, OptionError, SourceError
+from cgscore.data.readers.options import Size
+from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Progress
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["grey", "deep", "colour"]
 Encoded = bytes | Path
-Size = tuple[int, int]  # width and height
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
@@ -72,21 +72,6 @@ class Decoded:
     kept: NDArray[np.intp]
     bad: dict[int, str]
     resized: bool = False
-
-
-def parse_size(text: str | int | Sequence[int] | None) -> Size | None:
-    """Width and height from ``32``, ``"32"``, ``"64x48"`` or a pair."""
-    if text is None:
-        return None
-    parts = text.lower().split("x") if isinstance(text, str) else text
-    try:
-        numbers = [int(one) for one in ([parts] if isinstance(parts, int) else parts)]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) not in (1, 2) or min(numbers, default=0) < 1:
-        raise OptionError(f"resize={text!r} is not a size. Write it like 32 or 64x48.")
-    width, height = numbers * 2 if len(numbers) == 1 else numbers
-    return width, height
 
 
 def decode_all(

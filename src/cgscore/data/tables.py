@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.columns import encode, some
 from cgscore.data.dataset import Dataset
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
 
@@ -43,19 +44,24 @@ def table_of_polars(source: Any) -> Any:
         ) from error
 
 
-def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data frame") -> Dataset:
+def from_frame(
+    frame: pd.DataFrame,
+    options: ReadOptions,
+    source: str = "data frame",
+    *,
+    labels_inside: bool = False,
+) -> Dataset:
     """A data frame's columns as labels, names and inputs.
 
     A frame that contains its label column is a table. One without, whose labels come separately,
-    is taken as numbers just as an array is.
+    is taken as numbers just as an array is. With `labels_inside` the frame is a table in any case,
+    and must contain the labels unless `options` has them.
     """
-    label = _label_column(frame, options, source)
+    label = _label_column(frame, options, source, labels_inside)
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
-    preprocess = options["preprocess"]
-    table = preprocess == "table" or (
-        preprocess == "auto" and (label is not None or bool(options.get("labels_inside")))
-    )
+    preprocess = options.preprocess
+    table = preprocess == "table" or (preprocess == "auto" and (label is not None or labels_inside))
     notes: list[str] = []
     y = None
     if label is not None:
@@ -65,8 +71,8 @@ def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data
         found = [name for name in LABEL_COLUMNS if name in frame]
         frame = frame.drop(columns=found)
         notes += [f"column {name!r} is left out: the labels come from elsewhere" for name in found]
-    frame, ids, note = _split_ids(frame, options["id_column"], label, source, guess=table)
-    named = options.get("text_column")
+    frame, ids, note = _split_ids(frame, options.id_column, label, source, guess=table)
+    named = options.text_column
     if named is not None and named == label:
         raise SourceError(f"{source}: column {named!r} holds the labels; it cannot be the text.")
     texts = text_columns(frame, named, source) if table or named is not None else []
@@ -145,20 +151,22 @@ def _guess_ids(frame: pd.DataFrame) -> tuple[Any, tuple[str, ...]]:
     return None, (f"column {ID_COLUMN!r} repeats values, so it is an input like the others",)
 
 
-def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> Any:
-    name = options["label_column"]
+def _label_column(
+    frame: pd.DataFrame, options: ReadOptions, source: str, labels_inside: bool
+) -> Any:
+    name = options.label_column
     if name is not None:
         if name in frame:
             return name
         raise SourceError(
             f"{source} has no column {name!r}. {columns_in_words(list(frame.columns))}"
         )
-    if options["labels"] is not None:
+    if options.labels is not None:
         return None
     for candidate in LABEL_COLUMNS:
         if candidate in frame:
             return candidate
-    if not options.get("labels_inside"):
+    if not labels_inside:
         return None
     raise SourceError(
         f"{source} has no column 'label' or 'target'. {columns_in_words(list(frame.columns))} "

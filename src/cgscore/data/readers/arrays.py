@@ -24,6 +24,7 @@ from cgscore.data.readers.bounded import (
     refuse_expansion,
     refuse_size,
 )
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import LabelError, SourceError
 from cgscore.labels import label_vector
@@ -53,7 +54,7 @@ _LABELS = ("y", "Y", "labels", "label", "target")
 MAX_LABEL = 10_000  # characters of a label in a text file
 
 
-def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
+def read_npz(path: Path, options: ReadOptions) -> Dataset:
     """Inputs ``X`` and labels ``y`` of an ``.npz`` archive; ``ids`` too, if it has them."""
     with _opened(path) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
@@ -61,7 +62,7 @@ def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
         inputs = _key(path, archive, _INPUTS, "inputs")
         X = _array(path, archive, inputs)
         y = None
-        if options["labels"] is None:
+        if options.labels is None:
             y = _array(path, archive, _key(path, archive, _LABELS, "labels"))
         ids = _array(path, archive, "ids") if "ids" in archive.files else None
     dataset = in_memory(X, y)
@@ -94,19 +95,19 @@ def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:
         return {key: _array(path, archive, key) for key in archive.files}
 
 
-def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
+def read_npy(path: Path, options: ReadOptions) -> Dataset:
     """Inputs of an ``.npy`` file; the labels come from elsewhere."""
     with _opened(path) as loaded:
         if not isinstance(loaded, np.ndarray):
             raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
-    if options["labels"] is None:
+    if options.labels is None:
         raise LabelError(
             f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
         )
     return in_memory(loaded, None)
 
 
-def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_npz(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a large archive: spread if it is not compressed, else the first ones."""
     with path.open("rb") as file, _broken(path):
         if file.read(2) != b"PK":
@@ -116,7 +117,7 @@ def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             key = next((name for name in _INPUTS if name in names), None)
             labels = next((name for name in _LABELS if name in names), None)
-            if key is None or (labels is None and options["labels"] is None):
+            if key is None or (labels is None and options.labels is None):
                 return None
             member = archive.getinfo(f"{key}.npy")
             with archive.open(member) as part:
@@ -136,7 +137,7 @@ def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
                     X = np.frombuffer(content, dtype).reshape(rows, *shape[1:])
                     positions = np.arange(rows)
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         with _opened(path, check_expansion) as loaded:
             y = label_vector(_array(path, loaded, str(labels)))
         if len(y) != shape[0]:
@@ -144,10 +145,10 @@ def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
     return _sample(X, y, positions, shape[0], path)
 
 
-def sample_npy(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_npy(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a large array."""
     with path.open("rb") as file, _broken(path):
-        if file.read(2) == b"PK" or options["labels"] is None:
+        if file.read(2) == b"PK" or options.labels is None:
             return None
         _refuse_claims(path, file, check_expansion)
         header = _header(file)

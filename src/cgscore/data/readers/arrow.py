@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import Encoded, decode_all, parse_size, picture, told
+from cgscore.data.images import Encoded, decode_all, picture, told
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
 from cgscore.data.readers.arrow_texts import (
     check_label_lengths,
@@ -33,6 +33,7 @@ from cgscore.data.readers.bounded import (
     refuse_expansion,
     refuse_size,
 )
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.tables import LABEL_COLUMNS, columns_in_words, from_frame, table_of_polars
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import show_bytes
@@ -92,7 +93,7 @@ class Rows:
         return pa.chunked_array(parts, self.schema.field(name).type)
 
 
-def read_parquet(path: Path, options: dict[str, Any]) -> Dataset:
+def read_parquet(path: Path, options: ReadOptions) -> Dataset:
     """A Parquet file, read by row groups."""
     import pyarrow.parquet as pq
 
@@ -121,9 +122,9 @@ def _batch_rows(group: Any) -> int:
     return int(max(1, min(_BATCH, _BATCH_BYTES * group.num_rows // max(1, group.total_byte_size))))
 
 
-def _refuse_claims(path: Path, metadata: Any, options: dict[str, Any]) -> None:
+def _refuse_claims(path: Path, metadata: Any, options: ReadOptions) -> None:
     """Refuse a file whose metadata promise more than it can hold, or than memory holds."""
-    check_columns(path, metadata.num_columns, options.get("max_columns"))
+    check_columns(path, metadata.num_columns, options.max_columns)
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     cells = 8 * metadata.num_rows * metadata.num_columns  # as pandas will hold them
     refuse_expansion(path, path.stat().st_size, max(size, cells))
@@ -135,12 +136,12 @@ def _reopened(path: Path) -> Rows:
     return parquet_rows(path, pq.ParquetFile(path, buffer_size=_BUFFER))
 
 
-def read_feather(path: Path, options: dict[str, Any]) -> Dataset:
+def read_feather(path: Path, options: ReadOptions) -> Dataset:
     """A Feather file (version 2, which is an Arrow file)."""
     import pyarrow as pa
 
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
-        check_sizes(path, file_messages(source), path.stat().st_size, options)
+        check_sizes(path, file_messages(source), path.stat().st_size, options.max_columns)
         table = pa.ipc.open_file(source).read_all()
         check_texts(table, str(path), path.stat().st_size)
         table.validate(full=True)
@@ -152,16 +153,16 @@ def is_table(source: Any) -> bool:
     return type(source).__module__.startswith("pyarrow")
 
 
-def from_polars(source: Any, options: dict[str, Any]) -> Dataset:
+def from_polars(source: Any, options: ReadOptions) -> Dataset:
     """The examples of a data frame of polars."""
     table = table_of_polars(source)
-    if options["labels"] is None:
+    if options.labels is None:
         return from_table(table, options, "data frame")
     return from_frame(table.to_pandas(), options)
 
 
 def from_table(
-    table: Any, options: dict[str, Any], name: str = "arrow table", *, checked: bool = False
+    table: Any, options: ReadOptions, name: str = "arrow table", *, checked: bool = False
 ) -> Dataset:
     """A pyarrow table, whose texts may have been checked."""
     if not checked:
@@ -184,11 +185,11 @@ def is_saved_dataset(folder: Path) -> bool:
     )
 
 
-def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_saved_dataset(folder: Path, options: ReadOptions) -> Dataset:
     """A Hugging Face dataset saved to disk, or one split of several."""
     import pyarrow as pa
 
-    folder = split_folder(folder, options["split"])
+    folder = split_folder(folder, options.split)
     names = data_files(folder)
     with reading(folder, "saved dataset"):
         parts, packed = [], 0
@@ -197,7 +198,7 @@ def read_saved_dataset(folder: Path, options: dict[str, Any]) -> Dataset:
             packed += size
             with pa.memory_map(str(folder / name)) as source:
                 messages = pa.ipc.MessageReader.open_stream(source)
-                check_sizes(folder / name, messages, size, options)
+                check_sizes(folder / name, messages, size, options.max_columns)
             with pa.memory_map(str(folder / name)) as source:
                 parts.append(pa.ipc.open_stream(source).read_all())
         table = pa.concat_tables(parts)
@@ -259,10 +260,10 @@ def is_hugging_face(source: Any) -> bool:
     return type(source).__module__.split(".")[0] == "datasets"
 
 
-def from_hugging_face(source: Any, options: dict[str, Any]) -> Dataset:
+def from_hugging_face(source: Any, options: ReadOptions) -> Dataset:
     """A dataset of the `datasets` library in memory."""
     if isinstance(source, dict):
-        source = source[_chosen("The dataset", list(source), options["split"])]
+        source = source[_chosen("The dataset", list(source), options.split)]
     if not hasattr(source, "with_format"):
         raise SourceError(f"A {type(source).__name__} of Hugging Face is no dataset.")
     whole = source.with_format("arrow")
@@ -288,7 +289,7 @@ def _gathered(stream: Any) -> Any:
         raise DataError(f"Types change within the Hugging Face stream: {error}") from error
 
 
-def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -> Dataset:
+def from_rows(rows: Rows, options: ReadOptions, reopen: Callable[[], Rows]) -> Dataset:
     """Images, lists of numbers or a table, whatever the columns are."""
     import pyarrow as pa
 
@@ -299,7 +300,7 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
     label = label_column(rows, options)
     image = image_column(rows, options)
-    if options.get("text_column") is not None or options.get("texts"):
+    if options.text_column is not None or options.context.texts:
         names = [f.name for f in rows.schema if not (is_list(f.type) or f.name == image)]
     elif image is not None:
         return _images(rows, options, image, label, reopen)
@@ -314,8 +315,9 @@ def from_rows(rows: Rows, options: dict[str, Any], reopen: Callable[[], Rows]) -
     if label is not None:
         check_label_lengths(whole.column(label), f"{rows.name}: column {label!r}")
     frame = whole.replace_schema_metadata(None).to_pandas()  # types say all; metadata may lie
-    inside = {**options, "label_column": label, "labels_inside": True}
-    return _named(from_frame(frame, inside, rows.name), rows, label)
+    labelled = replace(options, label_column=label)
+    dataset = from_frame(frame, labelled, rows.name, labels_inside=True)
+    return replace(dataset, class_names=_class_names(rows, label))
 
 
 def _within_memory(batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -328,27 +330,21 @@ def _within_memory(batches: Iterator[Any], name: str) -> Iterator[Any]:
         yield batch
 
 
-def _named(dataset: Dataset, rows: Rows, label: str | None) -> Dataset:
-    from dataclasses import replace
-
-    return replace(dataset, class_names=_class_names(rows, label))
-
-
 def _class_names(rows: Rows, label: str | None) -> dict[Any, str] | None:
     feature = rows.features().get(label or "", {})
     names = feature.get("names") if isinstance(feature, dict) else None
     return dict(enumerate(map(str, names))) if isinstance(names, list) else None
 
 
-def label_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def label_column(rows: Rows, options: ReadOptions) -> str | None:
     """The column with the labels; None if they come from elsewhere."""
     names = list(rows.schema.names)
-    wanted = options["label_column"]
+    wanted = options.label_column
     if wanted is not None:
         if wanted not in names:
             raise SourceError(f"{rows.name} has no column {wanted!r}. {columns_in_words(names)}")
         return str(wanted)
-    if options["labels"] is not None:
+    if options.labels is not None:
         return None
     named = [name for name in LABEL_COLUMNS if name in names]
     classes = [
@@ -394,9 +390,9 @@ def _is_binary(kind: Any) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def image_column(rows: Rows, options: dict[str, Any]) -> str | None:
+def image_column(rows: Rows, options: ReadOptions) -> str | None:
     """The column with encoded images, if there is one."""
-    wanted = options["image_column"]
+    wanted = options.image_column
     names = list(rows.schema.names)
     if wanted is not None:
         if wanted not in names:
@@ -416,7 +412,7 @@ def image_column(rows: Rows, options: dict[str, Any]) -> str | None:
 
 def _images(
     rows: Rows,
-    options: dict[str, Any],
+    options: ReadOptions,
     image: str,
     label: str | None,
     reopen: Callable[[], Rows],
@@ -426,19 +422,19 @@ def _images(
         lambda: (_contents(batch.column(0), name) for batch in rows.batches([image])),
         lambda i: f"{name}: the image in row {i}",
         rows.count,
-        resize=parse_size(options["resize"]),
-        skip_bad=options["skip_bad"],
-        progress=options["progress"],
-        mixed=options.get("mixed"),
-        most=options.get("most"),
+        resize=options.size,
+        skip_bad=options.skip_bad,
+        progress=options.context.progress,
+        mixed=options.context.image_side,
+        most=options.context.max_image_side,
     )
     kept = decoded.kept
     y = None if label is None else column_values(rows.column(label))[kept]
     ids: NDArray[Any] = kept
-    if options["id_column"] is not None:
-        ids = column_values(rows.column(options["id_column"]))[kept]
+    if options.id_column is not None:
+        ids = column_values(rows.column(options.id_column))[kept]
         if len(set(ids.tolist())) < len(ids):
-            raise DataError(f"{name}: column {options['id_column']!r} repeats values.")
+            raise DataError(f"{name}: column {options.id_column!r} repeats values.")
 
     def draw(i: int) -> Image:
         position = int(kept[i])
@@ -470,7 +466,7 @@ def _contents(column: Any, name: str) -> list[Encoded]:
     return [content or b"" for content in column.to_pylist()]
 
 
-def _lists(rows: Rows, options: dict[str, Any], column: str, label: str | None) -> Dataset:
+def _lists(rows: Rows, options: ReadOptions, column: str, label: str | None) -> Dataset:
     """One column of lists of numbers, all of one length, as the inputs."""
     values = rows.column(column).combine_chunks()
     if values.null_count:

@@ -29,6 +29,7 @@ from cgscore.data.readers.arrow import (
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
 from cgscore.data.readers.arrow_texts import check_label_lengths, check_parquet_texts, check_texts
 from cgscore.data.readers.bounded import check_columns, check_expansion, check_member, reading
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import (
     BLOCKS,
     Sample,
@@ -47,13 +48,13 @@ _BUFFER = 1 << 17  # bytes of a column that are read ahead
 Head = Callable[[int, int, list[str]], Any]
 
 
-def sample_parquet(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_parquet(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a Parquet file; None if it is small."""
     import pyarrow.parquet as pq
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
         metadata = file.metadata
-        check_columns(path, metadata.num_columns, options.get("max_columns"))
+        check_columns(path, metadata.num_columns, options.max_columns)
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         cells = 8 * metadata.num_rows * metadata.num_columns
         size = max(sum(group.total_byte_size for group in groups), cells)
@@ -76,13 +77,15 @@ def sample_parquet(path: Path, options: dict[str, Any]) -> Sample | None:
         return _sample(whole, [group.num_rows for group in groups], size, head, labels, options)
 
 
-def sample_feather(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_feather(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a Feather file; None if it is small."""
     import pyarrow as pa
 
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
         stored = path.stat().st_size
-        sizes = check_sizes(path, file_messages(source), stored, options, check_expansion)
+        sizes = check_sizes(
+            path, file_messages(source), stored, options.max_columns, check_expansion
+        )
         schema = pa.ipc.open_file(source).schema
 
         def opened(columns: list[str]) -> Any:
@@ -108,11 +111,11 @@ def sample_feather(path: Path, options: dict[str, Any]) -> Sample | None:
         return _sample(whole, sizes.rows, sizes.size, head, labels, options)
 
 
-def sample_saved_dataset(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_saved_dataset(folder: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a saved Hugging Face dataset; None if it is small."""
     import pyarrow as pa
 
-    folder = split_folder(folder, options["split"])
+    folder = split_folder(folder, options.split)
     names = data_files(folder)
     with reading(folder, "saved dataset"):
         rows: list[int] = []
@@ -121,9 +124,11 @@ def sample_saved_dataset(folder: Path, options: dict[str, Any]) -> Sample | None
             stored = check_member(folder / name, folder)
             with pa.memory_map(str(folder / name)) as source:
                 messages = pa.ipc.MessageReader.open_stream(source)
-                found = check_sizes(folder / name, messages, stored, options, check_expansion)
-            rows += found.rows
-            size += found.size
+                sizes = check_sizes(
+                    folder / name, messages, stored, options.max_columns, check_expansion
+                )
+            rows += sizes.rows
+            size += sizes.size
             with pa.memory_map(str(folder / name)) as source:
                 schema = schema or pa.ipc.open_stream(source).schema
 
@@ -149,7 +154,7 @@ def _sample(
     size: int,
     head: Head,
     labels: Callable[[str], Iterable[Any]],
-    options: dict[str, Any],
+    options: ReadOptions,
 ) -> Sample | None:
     """The first rows of some pieces of a table; None if all of it is small.
 
@@ -206,7 +211,7 @@ def _part(whole: Rows, pieces: list[tuple[int, int]], head: Head) -> Rows:
 
 
 def _read(
-    whole: Rows, pieces: list[tuple[int, int]], head: Head, options: dict[str, Any]
+    whole: Rows, pieces: list[tuple[int, int]], head: Head, options: ReadOptions
 ) -> Any | None:
     part = _part(whole, pieces, head)
     try:

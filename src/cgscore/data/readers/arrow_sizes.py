@@ -34,7 +34,7 @@ def check_sizes(
     path: object,
     messages: Iterable[Any],
     packed: int,
-    options: dict[str, Any],
+    max_columns: int | None,
     check: Callable[[object, int, int], None] = refuse_expansion,
 ) -> Sizes:
     """How much record batches hold; `check` refuses more than their file or the memory can."""
@@ -51,7 +51,7 @@ def check_sizes(
         elif kind != _BATCH:
             raise ValueError("a message of an unknown type")
         columns = len(batch.vector(1, _NODE))
-        check_columns(path, columns, options.get("max_columns"))
+        check_columns(path, columns, max_columns)
         length = batch.number(0, "<q")
         if kind == _BATCH:
             rows.append(length)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from cgscore.data.columns import some
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_member, first_line, reading
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import SourceError
 
@@ -65,15 +66,15 @@ def _kind(folder: Path) -> str | None:
     return None
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The batches of one split as images; CIFAR-100 with its fine labels unless told otherwise."""
     return _read(folder, options, None)[0]
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some images of each batch of one split; None if they are few."""
     kind = _kind(folder) or "cifar-10"
-    paths = [folder / name for name in (_TEST if options["split"] == "test" else _TRAIN)[kind]]
+    paths = [folder / name for name in (_TEST if options.split == "test" else _TRAIN)[kind]]
     stored = sum(path.stat().st_size for path in paths if path.is_file())
     if not is_large(stored):
         return None
@@ -82,14 +83,14 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
 
 
 def _read(
-    folder: Path, options: dict[str, Any], rows: int | None
+    folder: Path, options: ReadOptions, rows: int | None
 ) -> tuple[Dataset, NDArray[Any], NDArray[np.intp]]:
     """The images, or so many of each batch; all labels; and where the images are among all."""
     kind = _kind(folder) or "cifar-10"
-    split = options["split"] or "train"
+    split = options.split or "train"
     if split not in ("train", "test"):
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
-    key = {"cifar-10": "labels", "cifar-100": options["label_column"] or "fine_labels"}[kind]
+    key = {"cifar-10": "labels", "cifar-100": options.label_column or "fine_labels"}[kind]
     images: list[NDArray[np.uint8]] = []
     labels: list[int] = []
     ids: list[Any] = []

@@ -21,6 +21,7 @@ import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_columns, first_line, gunzip, reading, refuse_size
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import source_rows
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
@@ -34,7 +35,7 @@ _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 _NUMBER = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 
 
-def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
+def read_csv(path: Path, options: ReadOptions) -> Dataset:
     """A table from a CSV or TSV file."""
     import pyarrow as pa
     import pyarrow.csv
@@ -42,10 +43,10 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     content = _content(path)
     header = _header(path, content)
     mark = _mark(path, header)
-    check_columns(path, _count_columns(header, mark), options.get("max_columns"))
+    check_columns(path, _count_columns(header, mark), options.max_columns)
     with reading(path, "CSV file"):
         names = next(csv.reader([header], delimiter=mark))
-    wanted = [options["label_column"], options["id_column"], *LABEL_COLUMNS, ID_COLUMN]
+    wanted = [options.label_column, options.id_column, *LABEL_COLUMNS, ID_COLUMN]
     texts = {name: pa.string() for name in wanted if name in names}
     comma = mark == ";" and re.search(rb"\d,\d", content) is not None
     try:
@@ -69,7 +70,7 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     for name in texts:
         _refuse_open_quote(path, frame[name], name)
         frame[name] = _plain(frame[name])
-    return from_frame(frame, {**options, "labels_inside": True}, str(path))
+    return from_frame(frame, options, str(path), labels_inside=True)
 
 
 def raw_records(path: Path) -> Iterator[bytes]:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
+from cgscore.data.images import SUFFIXES, decode_all, picture, told
 from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
 
@@ -26,12 +27,12 @@ _MAX_FILES = 20_000_000  # files looked at before giving up
 MAX_DEPTH = 64  # folders within folders
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The images below a folder, labelled by the folder they are in."""
     return _decoded(*_listed(folder, options), options)
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some of the images below a folder; None if they are few."""
     paths, names, notes = _listed(folder, options)
     try:
@@ -47,13 +48,13 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
     if dataset.skipped:
         there = set(dataset.ids.tolist())
         positions = np.array([i for i in positions if names[i] in there], dtype=np.intp)
-    counts = None if options["labels"] is not None else Counter(one.split("/")[0] for one in names)
+    counts = None if options.labels is not None else Counter(one.split("/")[0] for one in names)
     return Sample(dataset, positions, n, counts)
 
 
-def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str], tuple[str, ...]]:
+def _listed(folder: Path, options: ReadOptions) -> tuple[list[Path], list[str], tuple[str, ...]]:
     """The images below a folder, their names, and what was chosen."""
-    root, notes = _split(folder, options["split"])
+    root, notes = _split(folder, options.split)
     paths = _images(root)
     if not paths:
         raise SourceError(
@@ -65,7 +66,7 @@ def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str
         for path in paths
     ]
     loose = [name for name in names if "/" not in name]
-    if loose and options["labels"] is None:
+    if loose and options.labels is None:
         raise LabelError(
             f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
             "Expected one folder per class, or --labels FILE."
@@ -74,7 +75,7 @@ def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str
 
 
 def _decoded(
-    paths: list[Path], names: list[str], notes: tuple[str, ...], options: dict[str, Any]
+    paths: list[Path], names: list[str], notes: tuple[str, ...], options: ReadOptions
 ) -> Dataset:
     size = 256
 
@@ -85,15 +86,15 @@ def _decoded(
         chunks,
         lambda i: str(paths[i]),
         len(paths),
-        resize=parse_size(options["resize"]),
-        skip_bad=options["skip_bad"],
-        progress=options["progress"],
-        mixed=options.get("mixed"),
-        most=options.get("most"),
+        resize=options.size,
+        skip_bad=options.skip_bad,
+        progress=options.context.progress,
+        mixed=options.context.image_side,
+        most=options.context.max_image_side,
     )
     kept = decoded.kept
     left_out = told(decoded, lambda i: names[i])
-    y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
+    y = None if options.labels is not None else np.array([names[i].split("/")[0] for i in kept])
     return Dataset(
         decoded.pixels,
         None if y is None else y.astype(object),

@@ -22,6 +22,7 @@ from cgscore.data.readers.bounded import (
     gzip_head,
     refuse_size,
 )
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import DataError, SourceError
 
@@ -40,18 +41,18 @@ def is_idx_folder(folder: Path) -> bool:
     return any(is_idx_name(entry.name) for entry in folder.iterdir())
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The pair of images and labels of one split of a folder."""
     return read_images(_images_of(folder, options), options)
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some of the images of one split of a folder; None if they are few."""
     return sample_images(_images_of(folder, options), options)
 
 
-def _images_of(folder: Path, options: dict[str, Any]) -> Path:
-    split = options["split"] or "train"
+def _images_of(folder: Path, options: ReadOptions) -> Path:
+    split = options.split or "train"
     if split not in SPLITS:
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
     found = sorted(
@@ -65,7 +66,7 @@ def _images_of(folder: Path, options: dict[str, Any]) -> Path:
     return found[0]
 
 
-def read_images(path: Path, options: dict[str, Any]) -> Dataset:
+def read_images(path: Path, options: ReadOptions) -> Dataset:
     """An images file with the labels file that belongs to it."""
     if "labels-idx1" in path.name:
         path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
@@ -75,7 +76,7 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     if X.size == 0:
         raise DataError(f"{path} holds no pixels: its shape is {X.shape}. Expected images.")
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         y = read_idx(_labels_of(path))
         if y.ndim != 1 or len(y) != len(X):
             raise SourceError(
@@ -84,7 +85,7 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     return Dataset(X, y, np.arange(len(X)), image=X.ndim == 3 and X.dtype == np.uint8)
 
 
-def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_images(path: Path, options: ReadOptions) -> Sample | None:
     """Some images of a large file: spread if it is not compressed, else the first ones."""
     if "labels-idx1" in path.name:
         path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
@@ -105,7 +106,7 @@ def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
         X = np.array(np.memmap(path, dtype, "r", start, shape)[positions])
     X = X.reshape(len(positions), *shape[1:]).astype(dtype.newbyteorder("="), copy=False)
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         y = read_idx(_labels_of(path))
         if y.shape != (n,):
             raise SourceError(
