@@ -93,8 +93,8 @@ def test_16_bits_among_8_are_scaled(tmp_path: Path) -> None:
 def test_many_images_are_decoded_by_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "_WORTH_WORKERS", 10)
-    monkeypatch.setattr(images, "_CHUNK", 7)
+    monkeypatch.setattr(images, "_MIN_IMAGES_FOR_WORKERS", 10)
+    monkeypatch.setattr(images, "_CHUNK_IMAGES", 7)
     monkeypatch.setattr(images, "cores", lambda: 2)
     pixels = RNG.integers(0, 256, (60, 12, 10, 3), dtype=np.uint8)
     root = folder(tmp_path, all_of(pixels))

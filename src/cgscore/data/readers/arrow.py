@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import Encoded, decode_all, picture, told
+from cgscore.data.image_decoder import Encoded, picture
+from cgscore.data.images import decode_all, notes_and_skipped
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
 from cgscore.data.readers.arrow_texts import (
     check_label_lengths,
@@ -422,13 +423,9 @@ def _images(
         lambda: (_contents(batch.column(0), name) for batch in rows.batches([image])),
         lambda i: f"{name}: the image in row {i}",
         rows.count,
-        resize=options.size,
-        skip_bad=options.skip_bad,
-        progress=options.context.progress,
-        mixed=options.context.image_side,
-        most=options.context.max_image_side,
+        options,
     )
-    kept = decoded.kept
+    kept = decoded.positions
     y = None if label is None else column_values(rows.column(label))[kept]
     ids: NDArray[Any] = kept
     if options.id_column is not None:
@@ -452,8 +449,8 @@ def _images(
         source=name,
         image=True,
         pictures=draw,
-        rows=kept if decoded.bad else None,
-        **told(decoded, lambda i: f"row {i}"),
+        rows=kept if decoded.problems else None,
+        **notes_and_skipped(decoded, lambda i: f"row {i}"),
     )
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import SUFFIXES, decode_all, picture, told
+from cgscore.data.image_decoder import SUFFIXES, picture
+from cgscore.data.images import decode_all, notes_and_skipped
 from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
@@ -86,14 +87,10 @@ def _decoded(
         chunks,
         lambda i: str(paths[i]),
         len(paths),
-        resize=options.size,
-        skip_bad=options.skip_bad,
-        progress=options.context.progress,
-        mixed=options.context.image_side,
-        most=options.context.max_image_side,
+        options,
     )
-    kept = decoded.kept
-    left_out = told(decoded, lambda i: names[i])
+    kept = decoded.positions
+    left_out = notes_and_skipped(decoded, lambda i: names[i])
     y = None if options.labels is not None else np.array([names[i].split("/")[0] for i in kept])
     return Dataset(
         decoded.pixels,
