@@ -15,20 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.readers.arrow import (
+from cgscore.data.readers.arrow import from_rows, parquet_rows
+from cgscore.data.readers.arrow_rows import (
     Rows,
     column_values,
-    data_files,
-    from_rows,
     image_column,
     is_list,
     label_column,
-    parquet_rows,
-    split_folder,
 )
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
 from cgscore.data.readers.arrow_texts import check_label_lengths, check_parquet_texts, check_texts
 from cgscore.data.readers.bounded import check_columns, check_expansion, check_member, reading
+from cgscore.data.readers.hugging_face import data_files, split_folder
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import (
     BLOCKS,

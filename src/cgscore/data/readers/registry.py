@@ -16,6 +16,7 @@ from cgscore.data.readers import (
     cifar,
     delimited,
     folders,
+    hugging_face,
     idx,
     image_links,
     npz_writer,
@@ -83,9 +84,9 @@ READERS = (
     ),
     Reader(
         "Hugging Face dataset",
-        arrow.read_saved_dataset,
+        hugging_face.read_saved_dataset,
         (*TABLE_OPTIONS, *IMAGE_OPTIONS, "split", "image_column"),
-        is_folder=arrow.is_saved_dataset,
+        is_folder=hugging_face.is_saved_dataset,
         sample=arrow_sample.sample_saved_dataset,
         write=arrow_writer.write_hugging_face,
     ),
@@ -105,7 +106,7 @@ _BY_SUFFIX = {suffix: reader for reader in READERS for suffix in reader.suffixes
 OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any, ReadOptions], Dataset]], ...] = (
     (tables.is_polars, arrow.from_polars),
     (tables.is_frame, tables.from_frame),
-    (arrow.is_hugging_face, arrow.from_hugging_face),
+    (hugging_face.is_hugging_face, hugging_face.from_hugging_face),
     (arrow.is_table, arrow.from_table),
     (objects.is_sparse, lambda source, options: objects.from_sparse(source)),
     (objects.is_lightning, lambda source, options: objects.from_lightning(source)),
