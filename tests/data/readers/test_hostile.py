@@ -49,7 +49,7 @@ def test_an_npz_member_that_promises_a_terabyte(tmp_path: Path) -> None:
 
 
 def test_a_zip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "FREE_OF_CHARGE", 10**6)
+    monkeypatch.setattr(bounded, "MIN_SUSPICIOUS_BYTES", 10**6)
     path = tmp_path / "x.npz"
     np.savez_compressed(path, X=np.zeros((10_000, 1000)), y=np.arange(10_000) % 2)
     assert path.stat().st_size < 10**6
@@ -76,7 +76,7 @@ def test_more_than_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "FREE_OF_CHARGE", 10**6)
+    monkeypatch.setattr(bounded, "MIN_SUSPICIOUS_BYTES", 10**6)
     with gzip.open(tmp_path / "x.csv.gz", "wb") as file:
         file.write(b"a,label\n" + b"1,2\n" * 10**7)
     with pytest.raises(SourceError, match="expansion"):

@@ -77,7 +77,7 @@ SOURCES: dict[str, Any] = {
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "MAX_NUMBERS", 1)
     monkeypatch.setattr(sample, "MAX_TABLE_BYTES", 1)
-    monkeypatch.setattr(sample, "MAX_ROWS", 200)
+    monkeypatch.setattr(sample, "MAX_SAMPLE_ROWS", 200)
 
 
 @pytest.mark.usefixtures("everything_is_large")

@@ -68,11 +68,11 @@ class Rows:
 def label_column(rows: Rows, options: ReadOptions) -> str | None:
     """The column with the labels; None if they come from elsewhere."""
     names = list(rows.schema.names)
-    wanted = options.label_column
-    if wanted is not None:
-        if wanted not in names:
-            raise SourceError(f"{rows.name} has no column {wanted!r}. {columns_in_words(names)}")
-        return str(wanted)
+    column = options.label_column
+    if column is not None:
+        if column not in names:
+            raise SourceError(f"{rows.name} has no column {column!r}. {columns_in_words(names)}")
+        return str(column)
     if options.labels is not None:
         return None
     usual = [name for name in LABEL_COLUMNS if name in names]
@@ -91,15 +91,15 @@ def label_column(rows: Rows, options: ReadOptions) -> str | None:
 
 def image_column(rows: Rows, options: ReadOptions) -> str | None:
     """The column with encoded images, if there is one."""
-    wanted = options.image_column
+    column = options.image_column
     names = list(rows.schema.names)
-    if wanted is not None:
-        if wanted not in names:
-            raise SourceError(f"{rows.name} has no column {wanted!r}. {columns_in_words(names)}")
-        kind = rows.schema.field(wanted).type
+    if column is not None:
+        if column not in names:
+            raise SourceError(f"{rows.name} has no column {column!r}. {columns_in_words(names)}")
+        kind = rows.schema.field(column).type
         if not (_has_bytes(kind) or _is_binary(kind)):
-            raise SourceError(f"{rows.name}: column {wanted!r} of type {kind} holds no images.")
-        return str(wanted)
+            raise SourceError(f"{rows.name}: column {column!r} of type {kind} holds no images.")
+        return str(column)
     columns = [field.name for field in rows.schema if _has_bytes(field.type)]
     if len(columns) > 1:
         raise SourceError(

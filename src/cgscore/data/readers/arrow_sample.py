@@ -29,7 +29,7 @@ from cgscore.data.readers.bounded import check_columns, check_expansion, check_m
 from cgscore.data.readers.hugging_face import data_files, split_folder
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import (
-    BLOCKS,
+    MAX_BLOCKS,
     Sample,
     count_labels,
     is_large,
@@ -38,10 +38,10 @@ from cgscore.data.readers.sample import (
 )
 from cgscore.errors import CGScoreError, LabelError
 
-_COLUMNS = 64  # of a Parquet file that are read together
-_PARTS = 16  # in which the columns of a Feather file are read
-_LABELS = 1 << 16  # read at a time
-_BUFFER = 1 << 17  # bytes of a column that are read ahead
+_PARQUET_COLUMNS = 64  # read together
+_FEATHER_PARTS = 16  # in which the columns of a Feather file are read
+_LABEL_ROWS = 1 << 16  # of the column of labels, read at a time
+_BUFFER_BYTES = 1 << 17  # of a column that are read ahead
 
 Head = Callable[[int, int, list[str]], Any]
 
@@ -50,7 +50,7 @@ def sample_parquet(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a Parquet file; None if it is small."""
     import pyarrow.parquet as pq
 
-    with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
+    with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         metadata = file.metadata
         check_columns(path, metadata.num_columns, options.max_columns)
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
@@ -62,14 +62,14 @@ def sample_parquet(path: Path, options: ReadOptions) -> Sample | None:
 
         def head(group: int, count: int, columns: list[str]) -> Any:
             parts = [
-                next(file.iter_batches(count, [group], whole.leaves(some), use_threads=False))
-                for some in _cut(columns, _COLUMNS)
+                next(file.iter_batches(count, [group], whole.leaves(part), use_threads=False))
+                for part in _cut(columns, _PARQUET_COLUMNS)
             ]
-            return _beside(parts)
+            return _joined(parts)
 
         def labels(column: str) -> Iterator[Any]:
             for group in range(len(groups)):
-                for batch in file.iter_batches(_LABELS, [group], [column], use_threads=False):
+                for batch in file.iter_batches(_LABEL_ROWS, [group], [column], use_threads=False):
                     yield batch.column(0)
 
         return _sample(whole, [group.num_rows for group in groups], size, head, labels, options)
@@ -94,12 +94,12 @@ def sample_feather(path: Path, options: ReadOptions) -> Sample | None:
             return pa.ipc.open_file(source, options=fields)
 
         def head(number: int, count: int, columns: list[str]) -> Any:
-            step = -(-len(columns) // _PARTS)
+            step = -(-len(columns) // _FEATHER_PARTS)
             parts = [
-                _checked(opened(some).get_batch(number).slice(0, count)).select(some)
-                for some in _cut(columns, step)
+                _checked(opened(part).get_batch(number).slice(0, count)).select(part)
+                for part in _cut(columns, step)
             ]
-            return _beside(parts)
+            return _joined(parts)
 
         def labels(column: str) -> Iterator[Any]:
             file = opened([column])
@@ -183,7 +183,7 @@ def _sample(
     if not is_large_table(size) and not is_large(n * numbers):
         return None
     rows = min(n, rows_of_sample(numbers, size // n))
-    blocks = min(BLOCKS, len(filled), rows)
+    blocks = min(MAX_BLOCKS, len(filled), rows)
     chosen = [filled[i] for i in np.linspace(0, len(filled) - 1, blocks).astype(int)]
     pieces = [(i, min(lengths[i], rows // blocks)) for i in chosen]
     dataset = from_rows(_part(whole, pieces, head), options, lambda: _part(whole, pieces, head))
@@ -192,7 +192,7 @@ def _sample(
     if dataset.rows is not None:  # some were left out
         positions = positions[dataset.rows]
     label = label_column(whole, options)
-    counts = None if label is None else _counted(labels(label), whole.name, label)
+    counts = None if label is None else _count_labels(labels(label), whole.name, label)
     return Sample(dataset, positions, n, counts)
 
 
@@ -218,7 +218,7 @@ def _read(
         return None
 
 
-def _counted(parts: Iterable[Any], name: str, label: str) -> Counter[Any]:
+def _count_labels(parts: Iterable[Any], name: str, label: str) -> Counter[Any]:
     def values() -> Iterator[NDArray[Any]]:
         for part in parts:
             if part.null_count:
@@ -242,11 +242,11 @@ def _checked(batch: Any) -> Any:
 
 
 def _copied(batch: Any) -> Any:
-    """The same without the memory that it is a part of."""
+    """A copy of a batch, so that the memory it is a part of can be freed."""
     return batch.take(np.arange(batch.num_rows))
 
 
-def _beside(parts: list[Any]) -> Any:
+def _joined(parts: list[Any]) -> Any:
     import pyarrow as pa
 
     parts = [_copied(part) for part in parts]

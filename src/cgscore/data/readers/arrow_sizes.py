@@ -57,12 +57,14 @@ def check_sizes(
             rows.append(length)
         cells += 8 * length * max(1, columns)
         buffers = batch.vector(2, _BUFFER)
-        size += sum(_unpacked(body, one) for one in buffers) if batch.has(3) else body.size
+        size += (
+            sum(_unpacked_bytes(body, buffer) for buffer in buffers) if batch.has(3) else body.size
+        )
         check(path, packed, max(size, cells))
     return Sizes(rows, max(size, cells))
 
 
-def _unpacked(body: Any, buffer: Any) -> int:
+def _unpacked_bytes(body: Any, buffer: Any) -> int:
     offset, length = int(buffer["offset"]), int(buffer["length"])
     if length < 8:
         return 0

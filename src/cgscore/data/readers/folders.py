@@ -24,8 +24,8 @@ from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
-_MAX_FILES = 20_000_000  # files looked at before giving up
-MAX_DEPTH = 64  # folders within folders
+_MAX_FILES = 20_000_000  # listed before giving up
+MAX_FOLDER_DEPTH = 64  # folders within folders
 
 
 def read_folder(folder: Path, options: ReadOptions) -> Dataset:
@@ -49,7 +49,7 @@ def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     if dataset.skipped:
         there = set(dataset.ids.tolist())
         positions = np.array([i for i in positions if names[i] in there], dtype=np.intp)
-    counts = None if options.labels is not None else Counter(one.split("/")[0] for one in names)
+    counts = None if options.labels is not None else Counter(name.split("/")[0] for name in names)
     return Sample(dataset, positions, n, counts)
 
 
@@ -89,16 +89,20 @@ def _decoded(
         len(paths),
         options,
     )
-    kept = decoded.positions
+    positions = decoded.positions
     left_out = notes_and_skipped(decoded, lambda i: names[i])
-    y = None if options.labels is not None else np.array([names[i].split("/")[0] for i in kept])
+    y = (
+        None
+        if options.labels is not None
+        else np.array([names[i].split("/")[0] for i in positions])
+    )
     return Dataset(
         decoded.pixels,
         None if y is None else y.astype(object),
-        np.array([names[i] for i in kept], dtype=object),
+        np.array([names[i] for i in positions], dtype=object),
         image=True,
-        pictures=lambda i: picture(paths[kept[i]]),
-        files=[paths[i] for i in kept],
+        pictures=lambda i: picture(paths[positions[i]]),
+        files=[paths[i] for i in positions],
         notes=(*notes, *left_out["notes"]),
         skipped=left_out["skipped"],
     )
@@ -112,27 +116,27 @@ def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
             raise SourceError(f"{folder} has no split {split!r}. Its folders are {there}.")
         check_link(folder / split, folder)
         return folder / split, ()
-    found = [name for name in SPLITS if name in inside]
-    if found and inside <= set(SPLITS):
-        others = [name for name in found if name != found[0]]
-        note = f"split {found[0]} read" + (f"; there is also {', '.join(others)}" if others else "")
-        check_link(folder / found[0], folder)
-        return folder / found[0], (note,)
+    splits = [name for name in SPLITS if name in inside]
+    if splits and inside <= set(SPLITS):
+        first, *others = splits
+        note = f"split {first} read" + (f"; there is also {', '.join(others)}" if others else "")
+        check_link(folder / first, folder)
+        return folder / first, (note,)
     return folder, ()
 
 
 def _images(root: Path) -> list[Path]:
     """Image files below a folder, in the order of their names; no link leads out of it."""
-    inside, found = root.resolve(), []
+    resolved, paths = root.resolve(), []
     for seen, path in enumerate(_entries(root)):
         if seen > _MAX_FILES:
             raise SourceError(f"{root} holds more than {_MAX_FILES:,} files.")
-        if path.is_symlink() and not leads_inside(path, inside):
+        if path.is_symlink() and not leads_inside(path, resolved):
             raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
         if path.suffix.lower() in SUFFIXES and not path.is_dir():
             check_regular(path)
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _entries(root: Path) -> Iterator[Path]:
@@ -140,8 +144,8 @@ def _entries(root: Path) -> Iterator[Path]:
     pending = [(root, 0)]
     while pending:
         folder, depth = pending.pop()
-        if depth > MAX_DEPTH:
-            raise SourceError(f"{root} has folders nested more than {MAX_DEPTH} deep.")
+        if depth > MAX_FOLDER_DEPTH:
+            raise SourceError(f"{root} has folders nested more than {MAX_FOLDER_DEPTH} deep.")
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         deeper = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         yield from (

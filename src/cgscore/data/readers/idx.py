@@ -28,7 +28,7 @@ from cgscore.errors import DataError, SourceError
 
 SPLITS = {"train": "train", "test": "t10k"}
 _TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
-_MOST_AXES = 4
+_MAX_AXES = 4
 
 
 def is_idx_name(name: str) -> bool:
@@ -55,15 +55,15 @@ def _images_of(folder: Path, options: ReadOptions) -> Path:
     split = options.split or "train"
     if split not in SPLITS:
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
-    found = sorted(
+    paths = sorted(
         entry
         for entry in folder.glob(f"{SPLITS[split]}-images-idx3-ubyte*")
         if entry.name.endswith(("-ubyte", "-ubyte.gz"))
     )
-    if not found:
+    if not paths:
         raise SourceError(f"{folder} has no {SPLITS[split]}-images-idx3-ubyte, its {split} split.")
-    check_member(found[0], folder)
-    return found[0]
+    check_member(paths[0], folder)
+    return paths[0]
 
 
 def read_images(path: Path, options: ReadOptions) -> Dataset:
@@ -149,7 +149,7 @@ def _header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int]:
         )
     dtype, axes = np.dtype(_TYPES[head[2]]), head[3]
     start = 4 + 4 * axes
-    if not 1 <= axes <= _MOST_AXES or len(head) < start:
+    if not 1 <= axes <= _MAX_AXES or len(head) < start:
         raise SourceError(f"{path} is not an IDX file: its header names {axes} axes.")
     shape = struct.unpack(f">{axes}I", head[4:start])
     size = start + dtype.itemsize * math.prod(shape)
@@ -160,7 +160,7 @@ def _header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int]:
 
 
 def _head(path: Path, packed: bool) -> bytes:
-    size = 4 + 4 * _MOST_AXES
+    size = 4 + 4 * _MAX_AXES
     if packed:
         return gzip_head(path, size)
     with path.open("rb") as file:

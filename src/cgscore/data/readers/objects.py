@@ -1,6 +1,6 @@
 """Objects in memory other than arrays and tables: sparse matrices, torch and Lightning data.
 
-None of their libraries is imported here: an object says itself what it is.
+None of their libraries is imported here: the type of an object says where it comes from.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def from_torch(source: Any) -> Dataset:
     if hasattr(source, "detach"):
         return in_memory(as_array(source), None, "torch tensor")
     if hasattr(source, "tensors"):  # TensorDataset
-        X, *rest = (as_array(one) for one in source.tensors)
+        X, *rest = map(as_array, source.tensors)
         return in_memory(X, rest[0] if rest else None, "torch dataset")
     if not (hasattr(source, "__len__") and hasattr(source, "__getitem__")):
         raise SourceError(

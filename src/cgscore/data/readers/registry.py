@@ -26,7 +26,7 @@ from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import IMAGE_OPTIONS, TABLE_OPTIONS, Reader
 from cgscore.errors import SourceError
 
-#: Every format, in the order in which folders are looked at.
+#: Every format; a folder is read by the first reader whose `is_folder` holds.
 READERS = (
     Reader(
         "npz",
@@ -147,9 +147,9 @@ def find_reader(path: Path) -> Reader:
     """
     reader = known_reader(str(path))
     if reader is None:
-        known = ", ".join(sorted(_BY_SUFFIX))
+        suffixes = ", ".join(sorted(_BY_SUFFIX))
         raise SourceError(
-            f"{path} has a name that no reader knows. Known are {known}, IDX files, folders of "
+            f"{path} has a name that no reader knows. Known are {suffixes}, IDX files, folders of "
             "images, and sklearn:NAME."
         )
     return reader
