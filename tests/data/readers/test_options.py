@@ -13,7 +13,6 @@ import pytest
 import cgscore
 from cgscore.cli.read_flags import ReadFlags
 from cgscore.data.readers.options import PUBLIC_OPTIONS, SAVED_OPTIONS, ReadContext, ReadOptions
-from cgscore.data.readers.registry import READERS
 from cgscore.errors import OptionError
 
 ELSEWHERE = ("source", "encoder", "scaling", "device", "progress")
@@ -107,11 +106,6 @@ def test_unused_options_are_refused(name: str) -> None:
 def test_every_source_takes_labels_and_no_preprocessing() -> None:
     ReadOptions().reject_unused("d.npz", ())
     ReadOptions(labels=[0, 1], preprocess="none").reject_unused("d.npz", ())
-
-
-def test_readers_state_options_that_exist() -> None:
-    for reader in READERS:
-        assert set(reader.options) <= set(PUBLIC_OPTIONS), reader.name
 
 
 def test_metadata_hold_what_was_given() -> None:
