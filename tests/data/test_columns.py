@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.data.columns import HASHED, encode
+from cgscore.data.columns import HASHED_COLUMNS, encode
 from cgscore.errors import DataError
 
 
@@ -75,10 +75,10 @@ def test_dates_of_a_csv_file(tmp_path: Path) -> None:
 def test_very_many_categories_are_hashed() -> None:
     words = [f"w{i % 1500}" for i in range(6000)]
     X, said, notes = encode(pd.DataFrame({"w": words, "x": range(6000)}), "t", preprocess=True)
-    assert X.shape == (6000, 1 + HASHED + 1)
+    assert X.shape == (6000, 1 + HASHED_COLUMNS + 1)
     assert (X[0] == X[1500])[1:].all()
     assert "1 hashed" in said
-    assert notes == (f"hashed to {HASHED} columns each, having very many values: w",)
+    assert notes == (f"hashed to {HASHED_COLUMNS} columns each, having very many values: w",)
     with pytest.raises(DataError, match="1,500 different texts"):
         encode(pd.DataFrame({"w": words[:1600]}), "t", preprocess=True)
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgscore
-from cgscore.data.readers.registry import OPTIONS
+from cgscore.data.readers.options import SAVED_OPTIONS
 from cgscore.errors import CGScoreError, MemoryLimitError, ResultError, StorageError
 from cgscore.result.schema import META_1, READ_OPTIONS, REQUIRED
 from cgscore.result.source import check_openable
@@ -391,7 +391,7 @@ def test_malformed_results_are_refused_by_name(tmp_path: Path, name: str) -> Non
 
 
 def test_every_option_that_is_saved_can_be_loaded(tmp_path: Path) -> None:
-    assert set(READ_OPTIONS) == set(OPTIONS)
+    assert set(READ_OPTIONS) == set(SAVED_OPTIONS)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((30, 3)), columns=list("abc"))
     frame.assign(label=np.arange(30) % 2).to_csv(tmp_path / "t.csv", index=False)

@@ -54,7 +54,7 @@ class _ScoringEstimator(BaseEstimator):  # type: ignore[misc]
             raise OptionError(
                 f"Scoring compares examples and needs 2 or more; got n_samples={len(y)}."
             )
-        dense = from_sparse(X, {}).X if hasattr(X, "toarray") else X
+        dense = from_sparse(X).X if hasattr(X, "toarray") else X
         if self.add_constant:
             dense = np.column_stack([dense, np.ones(len(dense))])
         return score(

@@ -5,7 +5,7 @@ modules are:
 
 ==================  ============================================================================
 `options`           arguments and flags that several commands share
-`read_options`      the flags that say how a source is read
+`read_flags`        the flags that say how a source is read
 `exit_status`       errors as one message and an exit status
 `output_files`      checking, before any work, that outputs can be written; writing tables
 `console`           standard output and error, text that is safe to print, JSON

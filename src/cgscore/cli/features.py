@@ -14,13 +14,13 @@ from cgscore.cli.console import one_line, output_console, print_json
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import JsonOption, SourceArgument
 from cgscore.cli.output_files import check_output
-from cgscore.cli.read_options import ReadOptions, with_read_options
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
 
 
-@with_read_options
+@with_read_flags
 def features(
     source: SourceArgument,
-    read: ReadOptions,
+    read: ReadFlags,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="File to write: .npz with X, y and ids.")
     ] = Path("features.npz"),

@@ -10,7 +10,7 @@ from cgscore.cli.console import one_line, output_console, print_json, shortened
 from cgscore.cli.costs import print_cost_table
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import JsonOption, RatioOption, RunsOption
-from cgscore.cli.read_options import ReadOptions, with_read_options
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.errors import OptionError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ MAX_SIZE = 10**9
 DEFAULT_SIZES = {"p": 784, "classes": 10}
 
 
-@with_read_options
+@with_read_flags
 def info(
-    read: ReadOptions,
+    read: ReadFlags,
     source: Annotated[
         str | None, typer.Argument(help="A file, folder or name, as for `score`.")
     ] = None,
@@ -69,11 +69,11 @@ def info(
         print_cost_table(console, document, workers)
 
 
-def _describe(source: str, read: ReadOptions, console: Console | None) -> dict[str, Any]:
+def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str, Any]:
     """What a source holds, for the JSON document; also printed if there is a console."""
     from cgscore.data.inspection import inspect
-    from cgscore.data.readers.registry import overview
     from cgscore.data.readers.sample import Sample
+    from cgscore.data.source import overview
 
     seen = overview(source, **read.keywords())
     inspection = inspect(seen)

@@ -10,7 +10,7 @@ import typer
 from cgscore.cli.console import output_console, print_error, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption
 from cgscore.cli.output_files import check_output, write_table
-from cgscore.cli.read_options import ReadOptions, with_read_options
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
 from cgscore.errors import CGScoreError, OptionError
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 
-@with_read_options
+@with_read_flags
 def issues(
     source: Annotated[
         str, typer.Argument(help="A result of `cgscore score`, or a source as for `score`.")
     ],
-    read: ReadOptions,
+    read: ReadFlags,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -126,7 +126,7 @@ def _is_result(path: str) -> bool:
         return True  # loading it raises an error that says what is wrong
 
 
-def _load(path: str, read: ReadOptions) -> Scores:
+def _load(path: str, read: ReadFlags) -> Scores:
     """A saved result; of the options of reading it may be given its encoder only."""
     import cgscore
 
@@ -141,7 +141,7 @@ def _load(path: str, read: ReadOptions) -> Scores:
     return scores
 
 
-def _score(source: str, read: ReadOptions) -> Scores:
+def _score(source: str, read: ReadFlags) -> Scores:
     """Scores of a source, with the ridge that finds wrong labels best."""
     import cgscore
 

@@ -22,7 +22,7 @@ from cgscore.cli.options import (
     ScoredDataOption,
 )
 from cgscore.cli.output_files import check_not_input, check_output, write_table
-from cgscore.cli.read_options import allow_module_here
+from cgscore.cli.read_flags import allow_module_here
 from cgscore.errors import CGScoreError, OptionError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from cgscore.cli.console import print_error, print_json, print_written, quiet_warnings
 from cgscore.cli.options import JsonOption, ResultArgument, ResultEncoderOption, ScoredDataOption
 from cgscore.cli.output_files import check_output
-from cgscore.cli.read_options import allow_module_here
+from cgscore.cli.read_flags import allow_module_here
 
 
 def report(

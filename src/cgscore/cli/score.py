@@ -24,7 +24,7 @@ from cgscore.cli.options import (
     method_help,
 )
 from cgscore.cli.output_files import check_output
-from cgscore.cli.read_options import ReadOptions, with_read_options
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
 from cgscore.methods import METHODS, SUMMARIES
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 
-@with_read_options
+@with_read_flags
 def score(
     source: SourceArgument,
-    read: ReadOptions,
+    read: ReadFlags,
     output: Annotated[
         Path,
         typer.Option("-o", "--output", help="File to write: .parquet (the whole result) or .csv."),

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.readers.registry import read
+from cgscore.data.source import read
 
 __all__ = ["Dataset", "read"]

@@ -6,8 +6,8 @@ kind       what becomes of it (``preprocess="table"``)
 number     standardised to mean 0 and deviation 1; booleans are 0 and 1
 date       time passed (a standardised number); and the time of the year, of the week and of the
            day as points on circles, each if the dates span as much
-category   one-hot, a column of its own for missing values; with more than `MOST_CATEGORIES`
-           values, hashed to `HASHED` columns
+category   one-hot, a column of its own for missing values; with more than `MAX_CATEGORIES`
+           values, hashed to `HASHED_COLUMNS` columns
 =========  ===================================================================================
 
 Missing numbers and dates become the median, and a column more says where they were missing. At the
@@ -30,9 +30,9 @@ from cgscore.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_CATEGORIES = 1000  # of a column that is encoded one-hot
-HASHED = 256  # columns of one that has more
-MAX_UNIQUE_SHARE = 0.5  # share of different texts from which on a column is no category at all
+MAX_CATEGORIES = 1000  # of a column that is encoded one-hot
+HASHED_COLUMNS = 256  # for a column with more categories than that
+MAX_UNIQUE_SHARE = 0.5  # of the values; a column with more different texts is no category
 _SPANS = {"timedelta64", "timedelta", "time", "period"}
 _DATES = {"datetime64", "datetime", "date"}
 _CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
@@ -41,7 +41,7 @@ _CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
 def encode(
     frame: pd.DataFrame, source: str, *, preprocess: bool
 ) -> tuple[NDArray[Any], str, tuple[str, ...]]:
-    """The columns of a frame as numbers, what was done to them, and what should be known.
+    """The columns of a frame as numbers, what was done to them, and notes about it.
 
     Raises
     ------
@@ -56,39 +56,41 @@ def encode(
     frame = frame.reset_index(drop=True)
     columns = [column for _, column in frame.items()]  # names may repeat
     kinds = [_kind(column, source) for column in columns]
-    of = {
-        kind: [column for column, one in zip(columns, kinds, strict=True) if one == kind]
+    by_kind = {
+        kind: [column for column, its_kind in zip(columns, kinds, strict=True) if its_kind == kind]
         for kind in ("number", "date", "category")
     }
-    hashed = [column for column in of["category"] if column.nunique() > MOST_CATEGORIES]
-    counts = [column.nunique() + 1 for column in of["category"]]
-    size = sum(min(count, HASHED) if count > MOST_CATEGORIES else count for count in counts)
+    hashed = [column for column in by_kind["category"] if column.nunique() > MAX_CATEGORIES]
+    counts = [column.nunique() + 1 for column in by_kind["category"]]
+    size = sum(min(count, HASHED_COLUMNS) if count > MAX_CATEGORIES else count for count in counts)
     refuse_size(f"{source}, encoded one-hot,", 8 * len(frame) * size)
     encoded = [
-        *_numbers(of["number"], source),
-        *(_date(column) for column in of["date"]),
+        *_numbers(by_kind["number"], source),
+        *(_date(column) for column in by_kind["date"]),
         *(
-            (_hashed if column.nunique() > MOST_CATEGORIES else _one_hot)(column)
-            for column in of["category"]
+            (_hashed if column.nunique() > MAX_CATEGORIES else _one_hot)(column)
+            for column in by_kind["category"]
         ),
     ]
-    names = [column.name for kind in of.values() for column in kind]
+    names = [column.name for group in by_kind.values() for column in group]
     parts = [_without_constants(part) for part in encoded]
     constant = [name for name, part in zip(names, parts, strict=True) if not part.shape[1]]
-    filled = [c.name for c in (*of["number"], *of["date"]) if _has_gaps(c)]
+    filled = [c.name for c in (*by_kind["number"], *by_kind["date"]) if _has_gaps(c)]
     notes = {
-        f"hashed to {HASHED} columns each, having very many values": [c.name for c in hashed],
+        f"hashed to {HASHED_COLUMNS} columns each, having very many values": [
+            c.name for c in hashed
+        ],
         "missing values replaced by the median, and marked": filled,
         "constant columns left out": constant,
     }
-    said = f"table: {_varying(of['number'], constant)} columns standardised, "
-    said += f"{_varying(of['category'], constant) - len(hashed)} encoded one-hot"
-    said += f", {_varying(of['date'], constant)} dates" if of["date"] else ""
-    said += f", {len(hashed)} hashed" if hashed else ""
+    preprocessing = f"table: {_varying(by_kind['number'], constant)} columns standardised, "
+    preprocessing += f"{_varying(by_kind['category'], constant) - len(hashed)} encoded one-hot"
+    preprocessing += f", {_varying(by_kind['date'], constant)} dates" if by_kind["date"] else ""
+    preprocessing += f", {len(hashed)} hashed" if hashed else ""
     return (
         np.hstack([*parts, np.ones((len(frame), 1))]),
-        f"{said}, constant added",
-        tuple(f"{text}: {some(names)}" for text, names in notes.items() if names),
+        f"{preprocessing}, constant added",
+        tuple(f"{text}: {list_names(names)}" for text, names in notes.items() if names),
     )
 
 
@@ -110,11 +112,11 @@ def _varying(columns: list[pd.Series[Any]], constant: list[Any]) -> int:
     return sum(column.name not in left_out for column in columns)
 
 
-def some(names: Iterable[Any]) -> str:
-    """The first of some names, and how many more there are."""
-    listed = list(names)
-    more = f" and {len(listed) - 12:,} more" if len(listed) > 12 else ""
-    return ", ".join(map(str, listed[:12])) + more
+def list_names(names: Iterable[Any], shown: int = 12) -> str:
+    """The first names, and how many more there are."""
+    names = list(names)
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(map(str, names[:shown])) + more
 
 
 def _kind(column: pd.Series[Any], source: str) -> str:
@@ -156,7 +158,7 @@ def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
             f"{column.loc[row]!r}. Correct such values or remove the column."
         )
     count = words.nunique()
-    if count > MOST_CATEGORIES and count > MAX_UNIQUE_SHARE * len(column):
+    if count > MAX_CATEGORIES and count > MAX_UNIQUE_SHARE * len(column):
         raise DataError(
             f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
             f"Remove it, name the rows by it (--id-column {name}), or read it as text "
@@ -231,17 +233,17 @@ def _one_hot(column: pd.Series[Any]) -> Array:
 
     words = column.astype(object).where(column.notna(), None)
     texts = np.array([[None if word is None else str(word)] for word in words], dtype=object)
-    found: Array = OneHotEncoder(sparse_output=False).fit_transform(texts)
-    return found
+    one_hot: Array = OneHotEncoder(sparse_output=False).fit_transform(texts)
+    return one_hot
 
 
 def _hashed(column: pd.Series[Any]) -> Array:
     from sklearn.feature_extraction import FeatureHasher
 
     words = column.astype(str).where(column.notna(), "")
-    hasher = FeatureHasher(HASHED, input_type="string")
-    found: Array = hasher.transform([[word] for word in words]).toarray()
-    return found
+    hasher = FeatureHasher(HASHED_COLUMNS, input_type="string")
+    hashed: Array = hasher.transform([[word] for word in words]).toarray()
+    return hashed
 
 
 def _plain(frame: pd.DataFrame, source: str) -> NDArray[Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from PIL.Image import Image
 
-_CHUNK = 1 << 24  # bytes hashed at a time
+_DIGEST_BYTES = 1 << 24  # hashed at a time
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Dataset:
     preprocessing : str
         What was done to the inputs before they are scaled to unit norm.
     notes : tuple of str
-        What a reader should know: columns dropped, columns taken as names.
+        What was decided while reading: columns left out, columns taken as names.
     skipped : tuple of str
         Unreadable examples that were left out, each with the reason.
     image : bool
@@ -100,7 +100,7 @@ class Dataset:
         if self.made_from is not None:
             return self.made_from
         digest = hashlib.sha256(f"{self.X.dtype.str}{self.X.shape}".encode())
-        step = max(1, _CHUNK // max(1, self.X[:1].nbytes))
+        step = max(1, _DIGEST_BYTES // max(1, self.X[:1].nbytes))
         for start in range(0, len(self.X), step):
             digest.update(np.ascontiguousarray(self.X[start : start + step]).data)
         return digest.hexdigest()

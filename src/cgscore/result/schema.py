@@ -18,7 +18,7 @@ from typing import Any
 
 from cgscore import __version__
 from cgscore.data.encoders.encoding import SCALINGS
-from cgscore.data.readers.registry import PREPROCESS
+from cgscore.data.readers.options import PREPROCESS
 from cgscore.errors import ResultError
 from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS

@@ -24,6 +24,7 @@ from cgscore.data.readers.bounded import (
     refuse_expansion,
     refuse_size,
 )
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import LabelError, SourceError
 from cgscore.labels import label_vector
@@ -31,7 +32,7 @@ from cgscore.labels import label_vector
 Check = Callable[[object, int, int], None]
 
 #: What numpy and zipfile raise on files that are not what they seem.
-_BROKEN = (
+_FILE_ERRORS = (
     ValueError,
     TypeError,
     KeyError,
@@ -48,28 +49,28 @@ _BROKEN = (
     zlib.error,
     struct.error,
 )
-_INPUTS = ("X", "x", "data", "images", "features")
-_LABELS = ("y", "Y", "labels", "label", "target")
-MAX_LABEL = 10_000  # characters of a label in a text file
+_INPUT_KEYS = ("X", "x", "data", "images", "features")
+_LABEL_KEYS = ("y", "Y", "labels", "label", "target")
+MAX_LABEL_CHARACTERS = 10_000  # characters of a label in a text file
 
 
-def read_npz(path: Path, options: dict[str, Any]) -> Dataset:
+def read_npz(path: Path, options: ReadOptions) -> Dataset:
     """Inputs ``X`` and labels ``y`` of an ``.npz`` archive; ``ids`` too, if it has them."""
     with _opened(path) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
-        inputs = _key(path, archive, _INPUTS, "inputs")
+        inputs = _key(path, archive, _INPUT_KEYS, "inputs")
         X = _array(path, archive, inputs)
         y = None
-        if options["labels"] is None:
-            y = _array(path, archive, _key(path, archive, _LABELS, "labels"))
+        if options.labels is None:
+            y = _array(path, archive, _key(path, archive, _LABEL_KEYS, "labels"))
         ids = _array(path, archive, "ids") if "ids" in archive.files else None
     dataset = in_memory(X, y)
-    _refuse_ids(path, ids, len(X))
+    _check_ids(path, ids, len(X))
     return dataset if ids is None else Dataset(dataset.X, dataset.y, ids)
 
 
-def _refuse_ids(path: Path, ids: NDArray[Any] | None, n: int) -> None:
+def _check_ids(path: Path, ids: NDArray[Any] | None, n: int) -> None:
     if ids is not None and (ids.shape != (n,) or len(np.unique(ids)) != n):
         raise SourceError(f"{path}: 'ids' must be {n:,} different names, one per row of X.")
 
@@ -82,9 +83,9 @@ def read_features(path: Path) -> tuple[NDArray[Any], NDArray[Any] | None]:
     with _opened(path) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
-        X = _array(path, archive, _key(path, archive, _INPUTS, "features"))
+        X = _array(path, archive, _key(path, archive, _INPUT_KEYS, "features"))
         ids = _array(path, archive, "ids") if "ids" in archive.files else None
-    _refuse_ids(path, ids, len(X))
+    _check_ids(path, ids, len(X))
     return in_memory(X, None).X, ids
 
 
@@ -94,29 +95,29 @@ def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:
         return {key: _array(path, archive, key) for key in archive.files}
 
 
-def read_npy(path: Path, options: dict[str, Any]) -> Dataset:
+def read_npy(path: Path, options: ReadOptions) -> Dataset:
     """Inputs of an ``.npy`` file; the labels come from elsewhere."""
     with _opened(path) as loaded:
         if not isinstance(loaded, np.ndarray):
             raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
-    if options["labels"] is None:
+    if options.labels is None:
         raise LabelError(
             f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
         )
     return in_memory(loaded, None)
 
 
-def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_npz(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a large archive: spread if it is not compressed, else the first ones."""
-    with path.open("rb") as file, _broken(path):
+    with path.open("rb") as file, _blame_file(path):
         if file.read(2) != b"PK":
             return None
-        _refuse_claims(path, file, check_expansion)
+        _check_claims(path, file, check_expansion)
         with zipfile.ZipFile(file) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
-            key = next((name for name in _INPUTS if name in names), None)
-            labels = next((name for name in _LABELS if name in names), None)
-            if key is None or (labels is None and options["labels"] is None):
+            key = next((name for name in _INPUT_KEYS if name in names), None)
+            labels = next((name for name in _LABEL_KEYS if name in names), None)
+            if key is None or (labels is None and options.labels is None):
                 return None
             member = archive.getinfo(f"{key}.npy")
             with archive.open(member) as part:
@@ -136,7 +137,7 @@ def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
                     X = np.frombuffer(content, dtype).reshape(rows, *shape[1:])
                     positions = np.arange(rows)
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         with _opened(path, check_expansion) as loaded:
             y = label_vector(_array(path, loaded, str(labels)))
         if len(y) != shape[0]:
@@ -144,12 +145,12 @@ def sample_npz(path: Path, options: dict[str, Any]) -> Sample | None:
     return _sample(X, y, positions, shape[0], path)
 
 
-def sample_npy(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_npy(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a large array."""
-    with path.open("rb") as file, _broken(path):
-        if file.read(2) == b"PK" or options["labels"] is None:
+    with path.open("rb") as file, _blame_file(path):
+        if file.read(2) == b"PK" or options.labels is None:
             return None
-        _refuse_claims(path, file, check_expansion)
+        _check_claims(path, file, check_expansion)
         header = _header(file)
         if not _is_large(header):
             return None
@@ -167,12 +168,15 @@ def _sample(
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | None:
-    """Shape, whether columns come first, and type of an array; None for what numpy will refuse."""
+    """Shape, whether columns come first, and type; None for arrays of which no part is read."""
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         return None
-    one = version == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if one else np.lib.format.read_array_header_2_0
+    read = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, columns_first, dtype = read(file)
     plain = len(shape) > 1 and dtype.kind in "buif"
     return (shape, columns_first, dtype) if plain else None
@@ -234,13 +238,13 @@ def _label_lines(path: Path) -> Iterator[str]:
     """The lines of a text file without the blanks around them, none of them empty."""
     with path.open(encoding="utf-8-sig") as file:
         number = 0
-        while line := file.readline(MAX_LABEL + 1):
+        while line := file.readline(MAX_LABEL_CHARACTERS + 1):
             number += 1
             label = line.strip()
-            if len(line) > MAX_LABEL and not line.endswith("\n"):
+            if len(line) > MAX_LABEL_CHARACTERS and not line.endswith("\n"):
                 raise LabelError(
-                    f"{path} has more than {MAX_LABEL:,} characters in line {number}. Expected one "
-                    "label a line."
+                    f"{path} has more than {MAX_LABEL_CHARACTERS:,} characters in line {number}. "
+                    "Expected one label a line."
                 )
             if label:
                 yield label
@@ -254,28 +258,28 @@ def _label_lines(path: Path) -> Iterator[str]:
 def _opened(path: Path, check: Check = refuse_expansion) -> Iterator[Any]:
     """What numpy makes of a file, while the file is open."""
     with path.open("rb") as file:
-        with _broken(path):
-            _refuse_claims(path, file, check)
+        with _blame_file(path):
+            _check_claims(path, file, check)
             loaded = np.load(file, allow_pickle=False)
         yield loaded
 
 
 @contextmanager
-def _broken(path: Path) -> Iterator[None]:
+def _blame_file(path: Path) -> Iterator[None]:
     """A context in which what numpy and zipfile raise is the file's fault."""
     try:
         yield
-    except _BROKEN as error:
+    except _FILE_ERRORS as error:
         raise SourceError(_unreadable(path, error)) from error
 
 
-def _refuse_claims(path: Path, file: BinaryIO, check: Check) -> None:
+def _check_claims(path: Path, file: BinaryIO, check: Check) -> None:
     """Refuse headers that promise more than the file holds, before numpy allocates for them."""
     file.seek(0)
     magic = file.read(6)
     file.seek(0)
     if magic == b"\x93NUMPY":
-        _refuse_header(path, file, path.stat().st_size)
+        _check_header(path, file, path.stat().st_size)
     elif magic[:2] == b"PK":
         whole = path.stat().st_size  # what a member says of its compressed size may be a lie
         with zipfile.ZipFile(file) as archive:
@@ -283,7 +287,7 @@ def _refuse_claims(path: Path, file: BinaryIO, check: Check) -> None:
                 check(path, min(member.compress_size, whole), member.file_size)
                 if member.filename.endswith(".npy"):
                     with archive.open(member) as part:
-                        _refuse_header(
+                        _check_header(
                             f"array '{member.filename}' of {path}", part, member.file_size
                         )
     else:
@@ -291,7 +295,7 @@ def _refuse_claims(path: Path, file: BinaryIO, check: Check) -> None:
     file.seek(0)
 
 
-def _refuse_header(name: object, file: IO[bytes], size: int) -> None:
+def _check_header(name: object, file: IO[bytes], size: int) -> None:
     version = np.lib.format.read_magic(file)
     read = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -310,7 +314,7 @@ def _refuse_header(name: object, file: IO[bytes], size: int) -> None:
 def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:
     try:
         return np.asarray(archive[key])
-    except _BROKEN as error:
+    except _FILE_ERRORS as error:
         raise SourceError(_unreadable(path, error, f"array '{key}' of ")) from error
 
 

@@ -15,22 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.readers.arrow import (
+from cgscore.data.readers.arrow import from_rows, parquet_rows
+from cgscore.data.readers.arrow_rows import (
     Rows,
     column_values,
-    data_files,
-    from_rows,
     image_column,
     is_list,
     label_column,
-    parquet_rows,
-    split_folder,
 )
 from cgscore.data.readers.arrow_sizes import check_sizes, file_messages
 from cgscore.data.readers.arrow_texts import check_label_lengths, check_parquet_texts, check_texts
 from cgscore.data.readers.bounded import check_columns, check_expansion, check_member, reading
+from cgscore.data.readers.hugging_face import data_files, split_folder
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import (
-    BLOCKS,
+    MAX_BLOCKS,
     Sample,
     count_labels,
     is_large,
@@ -39,21 +38,21 @@ from cgscore.data.readers.sample import (
 )
 from cgscore.errors import CGScoreError, LabelError
 
-_COLUMNS = 64  # of a Parquet file that are read together
-_PARTS = 16  # in which the columns of a Feather file are read
-_LABELS = 1 << 16  # read at a time
-_BUFFER = 1 << 17  # bytes of a column that are read ahead
+_PARQUET_COLUMNS = 64  # read together
+_FEATHER_PARTS = 16  # in which the columns of a Feather file are read
+_LABEL_ROWS = 1 << 16  # of the column of labels, read at a time
+_BUFFER_BYTES = 1 << 17  # of a column that are read ahead
 
 Head = Callable[[int, int, list[str]], Any]
 
 
-def sample_parquet(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_parquet(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a Parquet file; None if it is small."""
     import pyarrow.parquet as pq
 
-    with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER) as file:
+    with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         metadata = file.metadata
-        check_columns(path, metadata.num_columns, options.get("max_columns"))
+        check_columns(path, metadata.num_columns, options.max_columns)
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         cells = 8 * metadata.num_rows * metadata.num_columns
         size = max(sum(group.total_byte_size for group in groups), cells)
@@ -63,26 +62,28 @@ def sample_parquet(path: Path, options: dict[str, Any]) -> Sample | None:
 
         def head(group: int, count: int, columns: list[str]) -> Any:
             parts = [
-                next(file.iter_batches(count, [group], whole.leaves(some), use_threads=False))
-                for some in _cut(columns, _COLUMNS)
+                next(file.iter_batches(count, [group], whole.leaves(part), use_threads=False))
+                for part in _cut(columns, _PARQUET_COLUMNS)
             ]
-            return _beside(parts)
+            return _joined(parts)
 
         def labels(column: str) -> Iterator[Any]:
             for group in range(len(groups)):
-                for batch in file.iter_batches(_LABELS, [group], [column], use_threads=False):
+                for batch in file.iter_batches(_LABEL_ROWS, [group], [column], use_threads=False):
                     yield batch.column(0)
 
         return _sample(whole, [group.num_rows for group in groups], size, head, labels, options)
 
 
-def sample_feather(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_feather(path: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a Feather file; None if it is small."""
     import pyarrow as pa
 
     with reading(path, "Feather file"), pa.memory_map(str(path)) as source:
         stored = path.stat().st_size
-        sizes = check_sizes(path, file_messages(source), stored, options, check_expansion)
+        sizes = check_sizes(
+            path, file_messages(source), stored, options.max_columns, check_expansion
+        )
         schema = pa.ipc.open_file(source).schema
 
         def opened(columns: list[str]) -> Any:
@@ -93,12 +94,12 @@ def sample_feather(path: Path, options: dict[str, Any]) -> Sample | None:
             return pa.ipc.open_file(source, options=fields)
 
         def head(number: int, count: int, columns: list[str]) -> Any:
-            step = -(-len(columns) // _PARTS)
+            step = -(-len(columns) // _FEATHER_PARTS)
             parts = [
-                _checked(opened(some).get_batch(number).slice(0, count)).select(some)
-                for some in _cut(columns, step)
+                _checked(opened(part).get_batch(number).slice(0, count)).select(part)
+                for part in _cut(columns, step)
             ]
-            return _beside(parts)
+            return _joined(parts)
 
         def labels(column: str) -> Iterator[Any]:
             file = opened([column])
@@ -108,11 +109,11 @@ def sample_feather(path: Path, options: dict[str, Any]) -> Sample | None:
         return _sample(whole, sizes.rows, sizes.size, head, labels, options)
 
 
-def sample_saved_dataset(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_saved_dataset(folder: Path, options: ReadOptions) -> Sample | None:
     """Some rows of a saved Hugging Face dataset; None if it is small."""
     import pyarrow as pa
 
-    folder = split_folder(folder, options["split"])
+    folder = split_folder(folder, options.split)
     names = data_files(folder)
     with reading(folder, "saved dataset"):
         rows: list[int] = []
@@ -121,9 +122,11 @@ def sample_saved_dataset(folder: Path, options: dict[str, Any]) -> Sample | None
             stored = check_member(folder / name, folder)
             with pa.memory_map(str(folder / name)) as source:
                 messages = pa.ipc.MessageReader.open_stream(source)
-                found = check_sizes(folder / name, messages, stored, options, check_expansion)
-            rows += found.rows
-            size += found.size
+                sizes = check_sizes(
+                    folder / name, messages, stored, options.max_columns, check_expansion
+                )
+            rows += sizes.rows
+            size += sizes.size
             with pa.memory_map(str(folder / name)) as source:
                 schema = schema or pa.ipc.open_stream(source).schema
 
@@ -149,7 +152,7 @@ def _sample(
     size: int,
     head: Head,
     labels: Callable[[str], Iterable[Any]],
-    options: dict[str, Any],
+    options: ReadOptions,
 ) -> Sample | None:
     """The first rows of some pieces of a table; None if all of it is small.
 
@@ -180,7 +183,7 @@ def _sample(
     if not is_large_table(size) and not is_large(n * numbers):
         return None
     rows = min(n, rows_of_sample(numbers, size // n))
-    blocks = min(BLOCKS, len(filled), rows)
+    blocks = min(MAX_BLOCKS, len(filled), rows)
     chosen = [filled[i] for i in np.linspace(0, len(filled) - 1, blocks).astype(int)]
     pieces = [(i, min(lengths[i], rows // blocks)) for i in chosen]
     dataset = from_rows(_part(whole, pieces, head), options, lambda: _part(whole, pieces, head))
@@ -189,7 +192,7 @@ def _sample(
     if dataset.rows is not None:  # some were left out
         positions = positions[dataset.rows]
     label = label_column(whole, options)
-    counts = None if label is None else _counted(labels(label), whole.name, label)
+    counts = None if label is None else _count_labels(labels(label), whole.name, label)
     return Sample(dataset, positions, n, counts)
 
 
@@ -206,7 +209,7 @@ def _part(whole: Rows, pieces: list[tuple[int, int]], head: Head) -> Rows:
 
 
 def _read(
-    whole: Rows, pieces: list[tuple[int, int]], head: Head, options: dict[str, Any]
+    whole: Rows, pieces: list[tuple[int, int]], head: Head, options: ReadOptions
 ) -> Any | None:
     part = _part(whole, pieces, head)
     try:
@@ -215,7 +218,7 @@ def _read(
         return None
 
 
-def _counted(parts: Iterable[Any], name: str, label: str) -> Counter[Any]:
+def _count_labels(parts: Iterable[Any], name: str, label: str) -> Counter[Any]:
     def values() -> Iterator[NDArray[Any]]:
         for part in parts:
             if part.null_count:
@@ -239,11 +242,11 @@ def _checked(batch: Any) -> Any:
 
 
 def _copied(batch: Any) -> Any:
-    """The same without the memory that it is a part of."""
+    """A copy of a batch, so that the memory it is a part of can be freed."""
     return batch.take(np.arange(batch.num_rows))
 
 
-def _beside(parts: list[Any]) -> Any:
+def _joined(parts: list[Any]) -> Any:
     import pyarrow as pa
 
     parts = [_copied(part) for part in parts]

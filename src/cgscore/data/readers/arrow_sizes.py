@@ -34,7 +34,7 @@ def check_sizes(
     path: object,
     messages: Iterable[Any],
     packed: int,
-    options: dict[str, Any],
+    max_columns: int | None,
     check: Callable[[object, int, int], None] = refuse_expansion,
 ) -> Sizes:
     """How much record batches hold; `check` refuses more than their file or the memory can."""
@@ -51,18 +51,20 @@ def check_sizes(
         elif kind != _BATCH:
             raise ValueError("a message of an unknown type")
         columns = len(batch.vector(1, _NODE))
-        check_columns(path, columns, options.get("max_columns"))
+        check_columns(path, columns, max_columns)
         length = batch.number(0, "<q")
         if kind == _BATCH:
             rows.append(length)
         cells += 8 * length * max(1, columns)
         buffers = batch.vector(2, _BUFFER)
-        size += sum(_unpacked(body, one) for one in buffers) if batch.has(3) else body.size
+        size += (
+            sum(_unpacked_bytes(body, buffer) for buffer in buffers) if batch.has(3) else body.size
+        )
         check(path, packed, max(size, cells))
     return Sizes(rows, max(size, cells))
 
 
-def _unpacked(body: Any, buffer: Any) -> int:
+def _unpacked_bytes(body: Any, buffer: Any) -> int:
     offset, length = int(buffer["offset"]), int(buffer["length"])
     if length < 8:
         return 0

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from cgscore.data.readers.bounded import FREE_OF_CHARGE, refuse_expansion
+from cgscore.data.readers.bounded import MIN_SUSPICIOUS_BYTES, refuse_expansion
 from cgscore.errors import LabelError, SourceError
 
-MAX_LABEL = 10_000  # characters of a label
+MAX_LABEL_BYTES = 10_000
 _VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
-_ROWS = 1 << 16  # looked at together
+_BATCH_ROWS = 1 << 16
 
 Check = Callable[[object, int, int], None]
 
@@ -26,36 +26,36 @@ def check_parquet_texts(path: Path, metadata: Any, check: Check = refuse_expansi
     """Raise `SourceError` if columns with a dictionary hold more than their file can."""
     import pyarrow.parquet as pq
 
-    most: dict[str, int] = {}  # bytes, if every value were the whole dictionary
+    bounds: dict[str, int] = {}  # bytes, if every value were the whole dictionary
     for number in range(metadata.num_columns):
         if metadata.schema.column(number).physical_type != "BYTE_ARRAY":
             continue
         for group in range(metadata.num_row_groups):
             chunk = metadata.row_group(group).column(number)
-            if any("DICTIONARY" in one for one in chunk.encodings):
+            if any("DICTIONARY" in encoding for encoding in chunk.encodings):
                 size = chunk.num_values * chunk.total_uncompressed_size
-                most[chunk.path_in_schema] = most.get(chunk.path_in_schema, 0) + size
-    doubtful = [name for name, size in most.items() if size > FREE_OF_CHARGE]
+                bounds[chunk.path_in_schema] = bounds.get(chunk.path_in_schema, 0) + size
+    doubtful = [name for name, size in bounds.items() if size > MIN_SUSPICIOUS_BYTES]
     if not doubtful:
         return
     packed, size = path.stat().st_size, 0
     with pq.ParquetFile(path, read_dictionary=doubtful, buffer_size=1 << 20) as file:
         for group in range(file.num_row_groups):
             for name in doubtful:
-                for batch in file.iter_batches(_ROWS, [group], [name], use_threads=False):
-                    size += sum(_referred(column) for column in batch.columns)
+                for batch in file.iter_batches(_BATCH_ROWS, [group], [name], use_threads=False):
+                    size += sum(_referenced_bytes(column) for column in batch.columns)
                     check(f"{path}: column {name!r}", packed, size)
 
 
-def _referred(column: Any) -> int:
+def _referenced_bytes(column: Any) -> int:
     """Bytes of all texts that a column refers to, those in structures and lists, too."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_struct(column.type):
-        return sum(_referred(one) for one in column.flatten())
+        return sum(map(_referenced_bytes, column.flatten()))
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        return _referred(column.flatten())
+        return _referenced_bytes(column.flatten())
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     if not _is_text(column.type.value_type):
@@ -68,12 +68,12 @@ def _referred(column: Any) -> int:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    kinds = ("string", "large_string", "binary", "large_binary")
-    return any(getattr(pa.types, f"is_{one}")(kind) for one in kinds)
+    names = ("string", "large_string", "binary", "large_binary")
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in names)
 
 
 def check_texts(table: Any, name: str, packed: int) -> None:
-    """Look at the types and lengths of a table of which nothing has been looked at yet.
+    """Check types and lengths of a table from an untrusted source.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def check_texts(table: Any, name: str, packed: int) -> None:
     for column, field in zip(table.columns, table.schema, strict=True):
         kind = str(field.type)
         if kind in _VIEWS:
-            size += sum(_viewed(chunk) for chunk in column.chunks)
+            size += sum(_viewed_bytes(chunk) for chunk in column.chunks)
         elif "_view" in kind or "run_end_encoded" in kind:
             raise SourceError(
                 f"{name}: column {field.name!r} is of the type {field.type}, which is not read. "
@@ -96,7 +96,7 @@ def check_texts(table: Any, name: str, packed: int) -> None:
             )
         elif pa.types.is_dictionary(field.type) and _is_text(field.type.value_type):
             column.validate(full=True)  # or references may lead out of the dictionary
-            size += sum(_referred(chunk) for chunk in column.chunks)
+            size += sum(_referenced_bytes(chunk) for chunk in column.chunks)
         else:
             continue
         refuse_expansion(f"{name}: column {field.name!r}", packed, size)
@@ -111,21 +111,24 @@ def plain_texts(table: Any) -> Any:
     return table
 
 
-def _viewed(chunk: Any) -> int:
+def _viewed_bytes(chunk: Any) -> int:
     """Bytes of all texts that an array of views shows: each view starts with its length."""
     views = np.frombuffer(chunk.buffers()[1], np.uint32)[::4]
     return int(views[chunk.offset : chunk.offset + len(chunk)].sum(dtype=np.int64))
 
 
 def check_label_lengths(column: Any, name: str) -> None:
-    """Raise `LabelError` for labels of more than `MAX_LABEL` bytes: those are no classes."""
+    """Raise `LabelError` for labels of more than `MAX_LABEL_BYTES` bytes: those are no classes."""
     import pyarrow.compute as pc
 
     parts = column.chunks if hasattr(column, "chunks") else [column]
     for part in parts:
         texts = part.dictionary if hasattr(part, "dictionary") else part
-        if _is_text(texts.type) and (pc.max(pc.binary_length(texts)).as_py() or 0) > MAX_LABEL:
+        if (
+            _is_text(texts.type)
+            and (pc.max(pc.binary_length(texts)).as_py() or 0) > MAX_LABEL_BYTES
+        ):
             raise LabelError(
-                f"{name} has a label of more than {MAX_LABEL:,} bytes. Expected the names of "
+                f"{name} has a label of more than {MAX_LABEL_BYTES:,} bytes. Expected the names of "
                 "classes; say which column holds them: --label-column NAME"
             )

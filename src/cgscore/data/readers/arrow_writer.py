@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.readers.arrow import split_folder
+from cgscore.data.readers.hugging_face import split_folder
 from cgscore.data.readers.reader import source_rows
 from cgscore.errors import OptionError
 from cgscore.execution.files import new_folder, replace_file

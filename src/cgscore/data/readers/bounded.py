@@ -1,8 +1,8 @@
-"""Files are hostile: how much of one may be believed before it is read.
+"""Limits for files that may be hostile, checked before they are read.
 
 A compressed file can expand a thousandfold, a header can claim any shape, a name can belong to a
-pipe that never ends. Readers ask here first, so that a bad file costs an error message and not the
-machine's memory. ``docs/limits.md`` lists the limits.
+pipe that never ends. Readers check here first, so that a bad file costs an error message and not
+the machine's memory. ``docs/limits.md`` lists the limits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from cgscore.errors import CGScoreError, SourceError
 from cgscore.execution.machine import available_memory, show_bytes
 
-EXPANSION = 200  # large real data do not shrink more than this
-FREE_OF_CHARGE = 100_000_000  # bytes below which only the memory that is free matters
+MAX_EXPANSION = 200  # bytes unpacked per byte packed; large real data do not shrink more
+MIN_SUSPICIOUS_BYTES = 100_000_000  # less may expand more, within the memory that is free
 MAX_COLUMNS = 50_000  # of a table, unless `max_columns` says otherwise
 
 _OTHER_FILES = {
@@ -37,11 +37,11 @@ _OTHER_FILES = {
 
 def check_regular(path: Path) -> int:
     """The size of a regular file; `SourceError` for anything else, before it is opened."""
-    found = os.stat(path)
-    if not stat.S_ISREG(found.st_mode):
-        kind = _OTHER_FILES.get(stat.S_IFMT(found.st_mode), "something else")
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        kind = _OTHER_FILES.get(stat.S_IFMT(status.st_mode), "something else")
         raise SourceError(f"{path} is {kind}. Expected a regular file; copy the data into one.")
-    return found.st_size
+    return status.st_size
 
 
 def leads_inside(path: Path, folder: Path) -> bool:
@@ -64,23 +64,23 @@ def check_member(path: Path, folder: Path) -> int:
     return check_regular(path)
 
 
-def check_columns(name: object, count: int, most: int | None) -> None:
-    """Raise `SourceError` if a table has more columns than `most` (None: `MAX_COLUMNS`)."""
-    most = MAX_COLUMNS if most is None else most
-    if count > most:
+def check_columns(name: object, count: int, limit: int | None) -> None:
+    """Raise `SourceError` for more columns than `limit` (None: `MAX_COLUMNS`)."""
+    limit = MAX_COLUMNS if limit is None else limit
+    if count > limit:
         raise SourceError(
-            f"{name} has {count:,} columns; at most {most:,} are read. If they are meant, raise "
+            f"{name} has {count:,} columns; at most {limit:,} are read. If they are meant, raise "
             f"the limit: --max-columns {count} (Python: max_columns={count})"
         )
 
 
 def check_expansion(name: object, packed: int, claimed: int) -> None:
-    """Raise `SourceError` if `packed` bytes cannot honestly hold `claimed` ones."""
-    if claimed > max(FREE_OF_CHARGE, EXPANSION * packed):
+    """Raise `SourceError` if `packed` bytes claim to unpack to more than real data do."""
+    if claimed > max(MIN_SUSPICIOUS_BYTES, MAX_EXPANSION * packed):
         raise SourceError(
             f"{name} claims to hold {show_bytes(claimed)} in {show_bytes(packed)}: more than a "
-            f"{EXPANSION}-fold expansion of data this large. The file is damaged or hostile; if it "
-            "is neither, save it uncompressed."
+            f"{MAX_EXPANSION}-fold expansion of data this large. The file is damaged or hostile; "
+            "if it is neither, save it uncompressed."
         )
 
 
@@ -101,7 +101,7 @@ def refuse_size(name: object, size: int, verb: str = "holds", when: str = "once 
 
 
 def gunzip(path: Path) -> bytearray:
-    """The content of a gzip file, up to what `EXPANSION` allows."""
+    """The content of a gzip file, up to what `MAX_EXPANSION` allows."""
     content = bytearray()
     with path.open("rb") as packed, _gzip(path, packed) as file:
         while part := file.read(1 << 22):
@@ -156,5 +156,5 @@ def reading(path: object, form: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The gist of an error message of another library."""
+    """The first line of the error message of another library."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.columns import encode
 from cgscore.data.dataset import Dataset
+from cgscore.data.readers.options import ReadOptions
 from cgscore.errors import SourceError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _LOADERS = {
 _IMAGES = {"digits": (8, 8, 16)}  # height, width, and the value of full ink
 
 
-def read_sklearn(source: str, options: dict[str, Any]) -> Dataset:
+def read_sklearn(source: str, options: ReadOptions) -> Dataset:
     """One of scikit-learn's own datasets: ``sklearn:digits`` and the like."""
     name = source.removeprefix("sklearn:")
     if name not in _LOADERS:
@@ -33,9 +34,7 @@ def read_sklearn(source: str, options: dict[str, Any]) -> Dataset:
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, _LOADERS[name])(as_frame=True)
-    table = options["preprocess"] == "table" or (
-        options["preprocess"] == "auto" and name not in _IMAGES
-    )
+    table = options.preprocess == "table" or (options.preprocess == "auto" and name not in _IMAGES)
     X, preprocessing, notes = encode(bunch.data, source, preprocess=table)
     names = getattr(bunch, "target_names", None)
     class_names = None if names is None else {code: str(label) for code, label in enumerate(names)}

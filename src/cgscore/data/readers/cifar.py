@@ -2,8 +2,8 @@
 
 A pickle is a program. The one here may build dictionaries, lists, texts, numbers and arrays of
 bytes; anything else it names is refused before it exists. All of its instructions are looked at
-first: only those in `_ALLOWED` may occur, and none may claim more bytes than the file has. The
-interpreter is Python's own, written in Python: its memo is a dictionary, so a large index costs
+first: only those in `_ALLOWED_OPCODES` may occur, and none may claim more bytes than the file has.
+The interpreter is Python's own, written in Python: its memo is a dictionary, so a large index costs
 nothing. Here it also refuses what would take forever to compare or to show: keys that are not
 texts, and long or nested tuples.
 """
@@ -21,9 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.columns import some
+from cgscore.data.columns import list_names
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_member, first_line, reading
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import SourceError
 
@@ -65,15 +66,15 @@ def _kind(folder: Path) -> str | None:
     return None
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
-    """The batches of one split as images; CIFAR-100 with its fine labels unless told otherwise."""
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
+    """The batches of one split as images; CIFAR-100 with its fine labels by default."""
     return _read(folder, options, None)[0]
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some images of each batch of one split; None if they are few."""
     kind = _kind(folder) or "cifar-10"
-    paths = [folder / name for name in (_TEST if options["split"] == "test" else _TRAIN)[kind]]
+    paths = [folder / name for name in (_TEST if options.split == "test" else _TRAIN)[kind]]
     stored = sum(path.stat().st_size for path in paths if path.is_file())
     if not is_large(stored):
         return None
@@ -82,14 +83,14 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
 
 
 def _read(
-    folder: Path, options: dict[str, Any], rows: int | None
+    folder: Path, options: ReadOptions, rows: int | None
 ) -> tuple[Dataset, NDArray[Any], NDArray[np.intp]]:
     """The images, or so many of each batch; all labels; and where the images are among all."""
     kind = _kind(folder) or "cifar-10"
-    split = options["split"] or "train"
+    split = options.split or "train"
     if split not in ("train", "test"):
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
-    key = {"cifar-10": "labels", "cifar-100": options["label_column"] or "fine_labels"}[kind]
+    key = {"cifar-10": "labels", "cifar-100": options.label_column or "fine_labels"}[kind]
     images: list[NDArray[np.uint8]] = []
     labels: list[int] = []
     ids: list[Any] = []
@@ -103,21 +104,21 @@ def _read(
         pixels, values = batch.get(b"data"), batch.get(key.encode())
         if not isinstance(pixels, np.ndarray) or pixels.ndim != 2 or pixels.shape[1] != _PIXELS:
             raise SourceError(f"{path} has no array 'data' of {_PIXELS:,} numbers per image.")
-        if not isinstance(values, list) or not all(_is_label(one) for one in values):
-            known = some(one.decode(errors="replace") for one in batch if isinstance(one, bytes))
-            raise SourceError(f"{path} has no labels {key!r}. It holds {known}.")
+        if not isinstance(values, list) or not all(map(_is_label, values)):
+            keys = [name.decode(errors="replace") for name in batch if isinstance(name, bytes)]
+            raise SourceError(f"{path} has no labels {key!r}. It holds {list_names(keys)}.")
         if len(values) != len(pixels):
             raise SourceError(f"{path} has {len(values):,} labels for {len(pixels):,} images.")
-        taken = np.arange(len(pixels)) if rows is None else spread(len(pixels), rows)
-        positions.append(len(labels) + taken)
-        images.append(pixels if rows is None else pixels[taken])
+        chosen = np.arange(len(pixels)) if rows is None else spread(len(pixels), rows)
+        positions.append(len(labels) + chosen)
+        images.append(pixels if rows is None else pixels[chosen])
         labels += values
         names = batch.get(b"filenames")
         ids += (
             names if isinstance(names, list) and len(names) == len(values) else [None] * len(values)
         )
     X = np.concatenate(images).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-    texts = [one.decode(errors="replace") if _is_name(one) else "" for one in ids]
+    texts = [name.decode(errors="replace") if _is_name(name) else "" for name in ids]
     names = _names(folder, kind)
     where, y = np.concatenate(positions), np.array(labels)
     unique = len(set(texts)) == len(y)
@@ -134,10 +135,10 @@ def _read(
 def _names(folder: Path, kind: str) -> list[str]:
     name, key = _META[kind]
     check_member(folder / name, folder)
-    found = unpickle(folder / name).get(key)
-    if not isinstance(found, list) or not all(_is_name(one) for one in found):
+    class_names = unpickle(folder / name).get(key)
+    if not isinstance(class_names, list) or not all(map(_is_name, class_names)):
         raise SourceError(f"{folder / name} has no list of class names.")
-    return [one.decode(errors="replace") for one in found]
+    return [name.decode(errors="replace") for name in class_names]
 
 
 def _is_label(value: object) -> bool:
@@ -162,7 +163,10 @@ def unpickle(path: Path) -> dict[Any, Any]:
     if not isinstance(content, dict):
         raise SourceError(f"{path} is not a batch of CIFAR: it holds a {type(content).__name__}.")
     try:
-        return {k: one.built() if isinstance(one, _Array) else one for k, one in content.items()}
+        return {
+            key: value.built() if isinstance(value, _Array) else value
+            for key, value in content.items()
+        }
     except Refused as error:
         raise SourceError(f"{path} {error}") from None
 
@@ -217,7 +221,7 @@ class _Array:
         _, shape, kind, by_columns, content = state
         if not isinstance(kind, _Type) or not isinstance(content, bytes):
             raise Refused("holds an array of something other than bytes.")
-        if not isinstance(shape, tuple) or not all(_is_label(one) for one in shape):
+        if not isinstance(shape, tuple) or not all(map(_is_label, shape)):
             raise Refused("holds an array without a shape.")
         self._shape, self._content, self._order = shape, content, "F" if by_columns else "C"
 
@@ -273,8 +277,8 @@ class _Plain(pickle._Unpickler):
 
     def _reduce(self) -> None:
         function, arguments = self.stack[-2:]
-        known = function in (_new_array, _Type, self._encode) if callable(function) else False
-        if not known or not isinstance(arguments, tuple):
+        allowed = function in (_new_array, _Type, self._encode) if callable(function) else False
+        if not allowed or not isinstance(arguments, tuple):
             raise Refused("calls something that is not a function.")
         _RUN[pickle.REDUCE[0]](self)
 
@@ -354,4 +358,4 @@ def _check_tuple(values: tuple[Any, ...]) -> None:
 
 def _depth(values: tuple[Any, ...]) -> int:
     """How deep tuples nest; quick, as those inside have passed `_check_tuple`."""
-    return 1 + max((_depth(one) for one in values if isinstance(one, tuple)), default=0)
+    return 1 + max((_depth(value) for value in values if isinstance(value, tuple)), default=0)

@@ -21,6 +21,7 @@ import numpy as np
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_columns, first_line, gunzip, reading, refuse_size
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import source_rows
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
@@ -34,20 +35,20 @@ _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
 _NUMBER = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 
 
-def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
+def read_csv(path: Path, options: ReadOptions) -> Dataset:
     """A table from a CSV or TSV file."""
     import pyarrow as pa
     import pyarrow.csv
 
     content = _content(path)
     header = _header(path, content)
-    mark = _mark(path, header)
-    check_columns(path, _count_columns(header, mark), options.get("max_columns"))
+    delimiter = _delimiter(path, header)
+    check_columns(path, _count_columns(header, delimiter), options.max_columns)
     with reading(path, "CSV file"):
-        names = next(csv.reader([header], delimiter=mark))
-    wanted = [options["label_column"], options["id_column"], *LABEL_COLUMNS, ID_COLUMN]
-    texts = {name: pa.string() for name in wanted if name in names}
-    comma = mark == ";" and re.search(rb"\d,\d", content) is not None
+        names = next(csv.reader([header], delimiter=delimiter))
+    named = [options.label_column, options.id_column, *LABEL_COLUMNS, ID_COLUMN]
+    texts = {name: pa.string() for name in named if name in names}
+    comma = delimiter == ";" and re.search(rb"\d,\d", content) is not None
     try:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(content),
@@ -55,7 +56,7 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
             read_options=pyarrow.csv.ReadOptions(
                 block_size=max(1 << 20, min(len(content) + 1, (1 << 31) - 1)), use_threads=False
             ),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=mark),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=texts, strings_can_be_null=True, decimal_point="," if comma else "."
             ),
@@ -63,30 +64,30 @@ def read_csv(path: Path, options: dict[str, Any]) -> Dataset:
     except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
         reason = first_line(error).removeprefix("CSV parse error: ")
         raise SourceError(f"{path} is not a table in CSV format: {reason}") from error
-    _refuse_columns(path, table)
+    _check_columns(path, table)
     with reading(path, "CSV file"):
         frame = table.to_pandas()
     for name in texts:
-        _refuse_open_quote(path, frame[name], name)
+        _check_quotes(path, frame[name], name)
         frame[name] = _plain(frame[name])
-    return from_frame(frame, {**options, "labels_inside": True}, str(path))
+    return from_frame(frame, options, str(path), labels_inside=True)
 
 
 def raw_records(path: Path) -> Iterator[bytes]:
     """The header of a file and its records, byte for byte; empty lines are left out."""
     content = _content(path)
-    mark = _mark(path, _header(path, content))
-    taken: list[str] = []
+    delimiter = _delimiter(path, _header(path, content))
+    lines_read: list[str] = []
 
     def lines() -> Iterator[str]:
         for line in io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline=""):
-            taken.append(line)
+            lines_read.append(line)
             yield line
 
-    for record in csv.reader(lines(), delimiter=mark):
-        if record and "".join(taken).strip("\ufeff\r\n"):
-            yield "".join(taken).encode()
-        taken.clear()
+    for record in csv.reader(lines(), delimiter=delimiter):
+        if record and "".join(lines_read).strip("\ufeff\r\n"):
+            yield "".join(lines_read).encode()
+        lines_read.clear()
 
 
 def _content(path: Path) -> bytes | bytearray:
@@ -96,14 +97,14 @@ def _content(path: Path) -> bytes | bytearray:
     return path.read_bytes()
 
 
-def _mark(path: Path, header: str) -> str:
-    return "\t" if ".tsv" in path.name.lower() else _delimiter(header)
+def _delimiter(path: Path, header: str) -> str:
+    return "\t" if ".tsv" in path.name.lower() else _guess_delimiter(header)
 
 
 def _header(path: Path, content: bytes | bytearray) -> str:
     try:
-        found = _HEADER.match(content)
-        text = bytes(found[1]).decode() if found else ""
+        match = _HEADER.match(content)
+        text = bytes(match[1]).decode() if match else ""
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is not text in UTF-8, so not a CSV file.") from error
     if not text.strip():
@@ -111,16 +112,16 @@ def _header(path: Path, content: bytes | bytearray) -> str:
     return text
 
 
-def _count_columns(header: str, mark: str) -> int:
-    return re.sub(r'"[^"]*"', "", header).count(mark) + 1
+def _count_columns(header: str, delimiter: str) -> int:
+    return re.sub(r'"[^"]*"', "", header).count(delimiter) + 1
 
 
-def _delimiter(header: str) -> str:
+def _guess_delimiter(header: str) -> str:
     outside = re.sub(r'"[^"]*"', "", header)
     return max(",;\t|", key=lambda mark: (outside.count(mark), mark == ","))
 
 
-def _refuse_columns(path: Path, table: Any) -> None:
+def _check_columns(path: Path, table: Any) -> None:
     import pyarrow as pa
 
     (name, times), *_ = Counter(table.column_names).most_common(1)
@@ -133,7 +134,7 @@ def _refuse_columns(path: Path, table: Any) -> None:
             )
 
 
-def _refuse_open_quote(path: Path, column: pd.Series[Any], name: str) -> None:
+def _check_quotes(path: Path, column: pd.Series[Any], name: str) -> None:
     broken = np.flatnonzero(column.astype(str).str.contains("\n", regex=False).to_numpy())
     if len(broken):
         raise LabelError(
@@ -156,16 +157,16 @@ def _plain(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def write_csv_rows(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
-    """Write the header and the records of these rows, to the letter."""
+    """Write the header and the records of these rows, byte for byte."""
     rows = source_rows(dataset, positions)
-    wanted = set(rows.tolist())
+    numbers = set(rows.tolist())
 
     def write(file: Any) -> None:
         gzipped = to.name.lower().endswith(".gz")
         packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if gzipped else nullcontext(file)
         with packed as opened:
             for number, record in enumerate(raw_records(Path(dataset.source)), -1):
-                if number in wanted or number < 0:  # the header comes first
+                if number in numbers or number < 0:  # the header comes first
                     opened.write(record)
 
     before = csv.field_size_limit(2**31 - 1)

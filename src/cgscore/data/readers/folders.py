@@ -16,22 +16,24 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.dataset import Dataset
-from cgscore.data.images import SUFFIXES, decode_all, parse_size, picture, told
+from cgscore.data.image_decoder import SUFFIXES, picture
+from cgscore.data.images import decode_all, notes_and_skipped
 from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
 
 SPLITS = ("train", "test", "val", "valid", "validation")
-_MAX_FILES = 20_000_000  # files looked at before giving up
-MAX_DEPTH = 64  # folders within folders
+_MAX_FILES = 20_000_000  # listed before giving up
+MAX_FOLDER_DEPTH = 64  # folders within folders
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The images below a folder, labelled by the folder they are in."""
     return _decoded(*_listed(folder, options), options)
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some of the images below a folder; None if they are few."""
     paths, names, notes = _listed(folder, options)
     try:
@@ -47,13 +49,13 @@ def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
     if dataset.skipped:
         there = set(dataset.ids.tolist())
         positions = np.array([i for i in positions if names[i] in there], dtype=np.intp)
-    counts = None if options["labels"] is not None else Counter(one.split("/")[0] for one in names)
+    counts = None if options.labels is not None else Counter(name.split("/")[0] for name in names)
     return Sample(dataset, positions, n, counts)
 
 
-def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str], tuple[str, ...]]:
+def _listed(folder: Path, options: ReadOptions) -> tuple[list[Path], list[str], tuple[str, ...]]:
     """The images below a folder, their names, and what was chosen."""
-    root, notes = _split(folder, options["split"])
+    root, notes = _split(folder, options.split)
     paths = _images(root)
     if not paths:
         raise SourceError(
@@ -65,7 +67,7 @@ def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str
         for path in paths
     ]
     loose = [name for name in names if "/" not in name]
-    if loose and options["labels"] is None:
+    if loose and options.labels is None:
         raise LabelError(
             f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
             "Expected one folder per class, or --labels FILE."
@@ -74,7 +76,7 @@ def _listed(folder: Path, options: dict[str, Any]) -> tuple[list[Path], list[str
 
 
 def _decoded(
-    paths: list[Path], names: list[str], notes: tuple[str, ...], options: dict[str, Any]
+    paths: list[Path], names: list[str], notes: tuple[str, ...], options: ReadOptions
 ) -> Dataset:
     size = 256
 
@@ -85,22 +87,22 @@ def _decoded(
         chunks,
         lambda i: str(paths[i]),
         len(paths),
-        resize=parse_size(options["resize"]),
-        skip_bad=options["skip_bad"],
-        progress=options["progress"],
-        mixed=options.get("mixed"),
-        most=options.get("most"),
+        options,
     )
-    kept = decoded.kept
-    left_out = told(decoded, lambda i: names[i])
-    y = None if options["labels"] is not None else np.array([names[i].split("/")[0] for i in kept])
+    positions = decoded.positions
+    left_out = notes_and_skipped(decoded, lambda i: names[i])
+    y = (
+        None
+        if options.labels is not None
+        else np.array([names[i].split("/")[0] for i in positions])
+    )
     return Dataset(
         decoded.pixels,
         None if y is None else y.astype(object),
-        np.array([names[i] for i in kept], dtype=object),
+        np.array([names[i] for i in positions], dtype=object),
         image=True,
-        pictures=lambda i: picture(paths[kept[i]]),
-        files=[paths[i] for i in kept],
+        pictures=lambda i: picture(paths[positions[i]]),
+        files=[paths[i] for i in positions],
         notes=(*notes, *left_out["notes"]),
         skipped=left_out["skipped"],
     )
@@ -114,27 +116,27 @@ def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
             raise SourceError(f"{folder} has no split {split!r}. Its folders are {there}.")
         check_link(folder / split, folder)
         return folder / split, ()
-    found = [name for name in SPLITS if name in inside]
-    if found and inside <= set(SPLITS):
-        others = [name for name in found if name != found[0]]
-        note = f"split {found[0]} read" + (f"; there is also {', '.join(others)}" if others else "")
-        check_link(folder / found[0], folder)
-        return folder / found[0], (note,)
+    splits = [name for name in SPLITS if name in inside]
+    if splits and inside <= set(SPLITS):
+        first, *others = splits
+        note = f"split {first} read" + (f"; there is also {', '.join(others)}" if others else "")
+        check_link(folder / first, folder)
+        return folder / first, (note,)
     return folder, ()
 
 
 def _images(root: Path) -> list[Path]:
     """Image files below a folder, in the order of their names; no link leads out of it."""
-    inside, found = root.resolve(), []
+    resolved, paths = root.resolve(), []
     for seen, path in enumerate(_entries(root)):
         if seen > _MAX_FILES:
             raise SourceError(f"{root} holds more than {_MAX_FILES:,} files.")
-        if path.is_symlink() and not leads_inside(path, inside):
+        if path.is_symlink() and not leads_inside(path, resolved):
             raise SourceError(f"{path} is a link that leads out of {root}. Copy the file.")
         if path.suffix.lower() in SUFFIXES and not path.is_dir():
             check_regular(path)
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _entries(root: Path) -> Iterator[Path]:
@@ -142,8 +144,8 @@ def _entries(root: Path) -> Iterator[Path]:
     pending = [(root, 0)]
     while pending:
         folder, depth = pending.pop()
-        if depth > MAX_DEPTH:
-            raise SourceError(f"{root} has folders nested more than {MAX_DEPTH} deep.")
+        if depth > MAX_FOLDER_DEPTH:
+            raise SourceError(f"{root} has folders nested more than {MAX_FOLDER_DEPTH} deep.")
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         deeper = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         yield from (

@@ -22,12 +22,13 @@ from cgscore.data.readers.bounded import (
     gzip_head,
     refuse_size,
 )
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import DataError, SourceError
 
 SPLITS = {"train": "train", "test": "t10k"}
 _TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
-_MOST_AXES = 4
+_MAX_AXES = 4
 
 
 def is_idx_name(name: str) -> bool:
@@ -40,32 +41,32 @@ def is_idx_folder(folder: Path) -> bool:
     return any(is_idx_name(entry.name) for entry in folder.iterdir())
 
 
-def read_folder(folder: Path, options: dict[str, Any]) -> Dataset:
+def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The pair of images and labels of one split of a folder."""
     return read_images(_images_of(folder, options), options)
 
 
-def sample_folder(folder: Path, options: dict[str, Any]) -> Sample | None:
+def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
     """Some of the images of one split of a folder; None if they are few."""
     return sample_images(_images_of(folder, options), options)
 
 
-def _images_of(folder: Path, options: dict[str, Any]) -> Path:
-    split = options["split"] or "train"
+def _images_of(folder: Path, options: ReadOptions) -> Path:
+    split = options.split or "train"
     if split not in SPLITS:
         raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
-    found = sorted(
+    paths = sorted(
         entry
         for entry in folder.glob(f"{SPLITS[split]}-images-idx3-ubyte*")
         if entry.name.endswith(("-ubyte", "-ubyte.gz"))
     )
-    if not found:
+    if not paths:
         raise SourceError(f"{folder} has no {SPLITS[split]}-images-idx3-ubyte, its {split} split.")
-    check_member(found[0], folder)
-    return found[0]
+    check_member(paths[0], folder)
+    return paths[0]
 
 
-def read_images(path: Path, options: dict[str, Any]) -> Dataset:
+def read_images(path: Path, options: ReadOptions) -> Dataset:
     """An images file with the labels file that belongs to it."""
     if "labels-idx1" in path.name:
         path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
@@ -75,7 +76,7 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     if X.size == 0:
         raise DataError(f"{path} holds no pixels: its shape is {X.shape}. Expected images.")
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         y = read_idx(_labels_of(path))
         if y.ndim != 1 or len(y) != len(X):
             raise SourceError(
@@ -84,7 +85,7 @@ def read_images(path: Path, options: dict[str, Any]) -> Dataset:
     return Dataset(X, y, np.arange(len(X)), image=X.ndim == 3 and X.dtype == np.uint8)
 
 
-def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
+def sample_images(path: Path, options: ReadOptions) -> Sample | None:
     """Some images of a large file: spread if it is not compressed, else the first ones."""
     if "labels-idx1" in path.name:
         path = path.with_name(path.name.replace("labels-idx1", "images-idx3"))
@@ -105,7 +106,7 @@ def sample_images(path: Path, options: dict[str, Any]) -> Sample | None:
         X = np.array(np.memmap(path, dtype, "r", start, shape)[positions])
     X = X.reshape(len(positions), *shape[1:]).astype(dtype.newbyteorder("="), copy=False)
     y = None
-    if options["labels"] is None:
+    if options.labels is None:
         y = read_idx(_labels_of(path))
         if y.shape != (n,):
             raise SourceError(
@@ -148,7 +149,7 @@ def _header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int]:
         )
     dtype, axes = np.dtype(_TYPES[head[2]]), head[3]
     start = 4 + 4 * axes
-    if not 1 <= axes <= _MOST_AXES or len(head) < start:
+    if not 1 <= axes <= _MAX_AXES or len(head) < start:
         raise SourceError(f"{path} is not an IDX file: its header names {axes} axes.")
     shape = struct.unpack(f">{axes}I", head[4:start])
     size = start + dtype.itemsize * math.prod(shape)
@@ -159,7 +160,7 @@ def _header(path: Path) -> tuple[np.dtype[Any], tuple[int, ...], int]:
 
 
 def _head(path: Path, packed: bool) -> bytes:
-    size = 4 + 4 * _MOST_AXES
+    size = 4 + 4 * _MAX_AXES
     if packed:
         return gzip_head(path, size)
     with path.open("rb") as file:

@@ -76,14 +76,14 @@ def check_new_folder(folder: Path, source: Path) -> None:
 def _fill(folder: Path, pairs: list[tuple[Path, Path]], copy: bool) -> None:
     """Create the folder with a link or copy of each file at its place in it."""
     folder.mkdir()
-    taken: set[Path] = set()
+    targets: set[Path] = set()
     for path, place in pairs:
         target = folder / place
         number = 1
-        while target in taken:  # the same name from two classes
+        while target in targets:  # the same name from two classes
             number += 1
             target = (folder / place).with_stem(f"{place.stem}-{number}")
-        taken.add(target)
+        targets.add(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         if copy:
             shutil.copyfile(path, target)

@@ -1,11 +1,10 @@
 """Objects in memory other than arrays and tables: sparse matrices, torch and Lightning data.
 
-None of their libraries is imported here: an object says itself what it is.
+None of their libraries is imported here: the type of an object says where it comes from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ def is_sparse(source: Any) -> bool:
     return type(source).__module__.startswith("scipy.sparse") and hasattr(source, "toarray")
 
 
-def from_sparse(source: Any, options: Mapping[str, Any]) -> Dataset:
+def from_sparse(source: Any) -> Dataset:
     """A sparse matrix, written out."""
     if len(source.shape) != 2:
         raise DataError(f"The sparse array has the shape {source.shape}. Expected (n, p).")
@@ -33,12 +32,12 @@ def is_torch(source: Any) -> bool:
     return any(kind.__module__.split(".")[0] == "torch" for kind in type(source).__mro__)
 
 
-def from_torch(source: Any, options: Mapping[str, Any]) -> Dataset:
+def from_torch(source: Any) -> Dataset:
     """A tensor, or a map-style dataset of (input, label) pairs."""
     if hasattr(source, "detach"):
         return in_memory(as_array(source), None, "torch tensor")
     if hasattr(source, "tensors"):  # TensorDataset
-        X, *rest = (as_array(one) for one in source.tensors)
+        X, *rest = map(as_array, source.tensors)
         return in_memory(X, rest[0] if rest else None, "torch dataset")
     if not (hasattr(source, "__len__") and hasattr(source, "__getitem__")):
         raise SourceError(
@@ -93,9 +92,9 @@ def training_loader(module: Any) -> Any:
     return loader
 
 
-def from_lightning(module: Any, options: Mapping[str, Any]) -> Dataset:
+def from_lightning(module: Any) -> Dataset:
     """The training data of a data module."""
-    return from_torch(training_loader(module).dataset, options)
+    return from_torch(training_loader(module).dataset)
 
 
 def as_array(value: Any) -> Any:

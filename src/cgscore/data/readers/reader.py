@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cgscore.data.dataset import Dataset
+from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample
 from cgscore.typing import Index
 
@@ -41,12 +41,12 @@ class Reader:
     """
 
     name: str
-    read: Callable[[Path, dict[str, Any]], Dataset]
+    read: Callable[[Path, ReadOptions], Dataset]
     options: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     is_file: Callable[[Path], bool] | None = None
     is_folder: Callable[[Path], bool] | None = None
-    sample: Callable[[Path, dict[str, Any]], Sample | None] | None = None
+    sample: Callable[[Path, ReadOptions], Sample | None] | None = None
     write: Callable[[Dataset, Index, Path, bool], str] | None = None
     compared: bool = True
 

@@ -1,4 +1,4 @@
-"""A part of a large source, for those who only want to know what it is.
+"""A sample of a large source, enough to describe it.
 
 `cgscore info` reads small sources whole. Of large ones it reads the headers, the labels, and a
 sample of the rows: blocks of consecutive rows, spread over the source where its format allows it.
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from cgscore.data.dataset import Dataset
 from cgscore.errors import LabelError
 
-MAX_CELLS = 6_000_000  # of a table that is read whole; each takes some 64 bytes to look at
+MAX_CELLS = 6_000_000  # of a table that is read whole; inspecting takes some 64 bytes each
 MAX_NUMBERS = 50_000_000  # of arrays and images that are read whole; each takes some 12 bytes
 MAX_TABLE_BYTES = 8 * MAX_CELLS
-SAMPLE_NUMBERS = 2_000_000  # in all rows of a sample
-SAMPLE_BYTES = 1 << 25  # stored in all rows of a sample
-MAX_ROWS = 10_000  # of a sample
-BLOCKS = 16  # of consecutive rows
-MAX_LABELS = 100_000  # different ones that are counted
+MAX_SAMPLE_NUMBERS = 2_000_000  # in all rows of a sample
+MAX_SAMPLE_BYTES = 1 << 25  # stored in all rows of a sample
+MAX_SAMPLE_ROWS = 10_000  # of a sample
+MAX_BLOCKS = 16  # of consecutive rows
+MAX_LABELS = 100_000  # different labels that are counted
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Sample:
 
     @property
     def note(self) -> str:
-        """What readers of a result should know."""
+        """The note of a dataset that is a sample."""
         m = len(self.positions)
         return (
             f"large source: classes are those of all {self.n:,} rows, everything else is of a "
@@ -70,13 +70,20 @@ def is_large_table(size: int) -> bool:
 
 def rows_of_sample(numbers: int, stored: int = 1) -> int:
     """How many rows to take, if each has so many numbers and so many bytes."""
-    return max(2, min(MAX_ROWS, SAMPLE_NUMBERS // max(1, numbers), SAMPLE_BYTES // max(1, stored)))
+    return max(
+        2,
+        min(
+            MAX_SAMPLE_ROWS,
+            MAX_SAMPLE_NUMBERS // max(1, numbers),
+            MAX_SAMPLE_BYTES // max(1, stored),
+        ),
+    )
 
 
 def spread(n: int, rows: int) -> NDArray[np.intp]:
     """Positions of blocks of consecutive rows, spread over n rows; no more than `rows` of them."""
     rows = min(n, rows)
-    blocks = min(BLOCKS, rows)
+    blocks = min(MAX_BLOCKS, rows)
     starts = np.linspace(0, n - rows // blocks, blocks).astype(np.intp)
     return np.unique((starts[:, None] + np.arange(rows // blocks)).ravel())
 
@@ -92,18 +99,18 @@ def count_labels(parts: Iterable[NDArray[Any]], source: object) -> Counter[Any]:
     counts: Counter[Any] = Counter()
     for values in parts:
         if values.dtype.kind == "O":
-            found = Counter(values.tolist())
-            gaps = found.get(None, 0) + found.get("", 0)
-            gaps += sum(count for one, count in found.items() if one != one)
+            part_counts = Counter(values.tolist())
+            gaps = part_counts.get(None, 0) + part_counts.get("", 0)
+            gaps += sum(count for label, count in part_counts.items() if label != label)  # NaN
         else:
             gaps = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
-            found = Counter(dict(zip(*map(np.ndarray.tolist, _unique(values)), strict=True)))
+            part_counts = Counter(dict(zip(*map(np.ndarray.tolist, _unique(values)), strict=True)))
         if gaps:
             raise LabelError(
                 f"{source} has no label in {gaps:,} or more rows. Label these rows or leave them "
                 "out."
             )
-        counts.update(found)
+        counts.update(part_counts)
         if len(counts) > MAX_LABELS:
             raise LabelError(
                 f"{source} has more than {MAX_LABELS:,} different labels, too many for classes."

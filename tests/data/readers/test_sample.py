@@ -18,7 +18,7 @@ from tests.data.readers.hostile_files import _classes
 import cgscore
 from cgscore.data.inspection import inspect
 from cgscore.data.readers import sample
-from cgscore.data.readers.registry import overview
+from cgscore.data.source import overview
 from cgscore.errors import LabelError
 
 N = 3000
@@ -77,7 +77,7 @@ SOURCES: dict[str, Any] = {
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "MAX_NUMBERS", 1)
     monkeypatch.setattr(sample, "MAX_TABLE_BYTES", 1)
-    monkeypatch.setattr(sample, "MAX_ROWS", 200)
+    monkeypatch.setattr(sample, "MAX_SAMPLE_ROWS", 200)
 
 
 @pytest.mark.usefixtures("everything_is_large")
@@ -122,6 +122,8 @@ def test_labels_of_samples(tmp_path: Path) -> None:
     X, y = _inputs()
     np.save(tmp_path / "x.npy", X)
     part = overview(str(tmp_path / "x.npy"), labels=y)
+    assert isinstance(part, sample.Sample)
+    assert part.dataset.y is not None
     assert part.dataset.y.tolist() == y[part.positions].tolist()
     assert inspect(part).classes == dict(enumerate(np.bincount(y).tolist()))
     with pytest.raises(LabelError, match="2 labels for 3,000 examples"):

@@ -9,31 +9,31 @@ from pathlib import Path
 import pytest
 
 import cgscore
-from cgscore.cli.read_options import ReadOptions
+from cgscore.cli.read_flags import ReadFlags
 from tests.command import invoke
 
 
 def test_fields_and_defaults_are_those_of_read() -> None:
     parameters = inspect.signature(cgscore.read).parameters
-    for field in fields(ReadOptions):
+    for field in fields(ReadFlags):
         assert field.default == parameters[field.name].default, field.name
 
 
 def test_every_option_of_read_is_a_field() -> None:
     elsewhere = {"source", "device", "progress"}
     assert set(inspect.signature(cgscore.read).parameters) - elsewhere == set(
-        ReadOptions().keywords()
+        ReadFlags().keywords()
     )
 
 
 @pytest.mark.parametrize("command", ["score", "issues", "features", "info"])
 def test_every_field_is_a_flag(tmp_path: Path, command: str) -> None:
     text = invoke(command, "--help", folder=tmp_path).stdout
-    for field in fields(ReadOptions):
+    for field in fields(ReadFlags):
         assert f"  --{field.name.replace('_', '-')} " in text
 
 
 def test_changed_flags() -> None:
-    assert ReadOptions().changed_flags() == []
-    changed = ReadOptions(label_column="kind", skip_bad=True).changed_flags()
+    assert ReadFlags().changed_flags() == []
+    changed = ReadFlags(label_column="kind", skip_bad=True).changed_flags()
     assert changed == ["--label-column", "--skip-bad"]

@@ -1,4 +1,7 @@
-"""How a source is read: the flags of the command line and the keywords of `cgscore.read`."""
+"""The flags of commands that read a source, each with its help.
+
+Values are checked where `cgscore.read` makes `cgscore.data.readers.options.ReadOptions` of them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """Options of `cgscore.read`; every field is a flag of the commands that read a source."""
+class ReadFlags:
+    """Keywords of `cgscore.read`; every field is a flag of the commands that read a source."""
 
     labels: Annotated[
         str | None,
@@ -87,19 +90,19 @@ class ReadOptions:
 
 @functools.cache
 def _annotated_fields() -> list[tuple[Field[Any], Any]]:
-    """The fields of `ReadOptions`, each with its type and flag; evaluated once."""
-    annotations = get_type_hints(ReadOptions, include_extras=True)
-    return [(field, annotations[field.name]) for field in fields(ReadOptions)]
+    """The fields of `ReadFlags`, each with its type and flag; evaluated once."""
+    annotations = get_type_hints(ReadFlags, include_extras=True)
+    return [(field, annotations[field.name]) for field in fields(ReadFlags)]
 
 
-def with_read_options(command: Callable[..., T]) -> Callable[..., T]:
-    """A command with a flag for every field of `ReadOptions` in place of its argument `read`.
+def with_read_flags(command: Callable[..., T]) -> Callable[..., T]:
+    """A command with a flag for every field of `ReadFlags` in place of its argument `read`.
 
     Warnings are silenced: what they say is in the notes of the dataset and the metadata of the
     result, which commands print.
     """
     signature = inspect.signature(command, eval_str=True)
-    own = [
+    command_parameters = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in signature.parameters.items()
         if name != "read"
@@ -116,12 +119,12 @@ def with_read_options(command: Callable[..., T]) -> Callable[..., T]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> T:
-        read = ReadOptions(**{flag.name: arguments.pop(flag.name) for flag in flags})
+        read = ReadFlags(**{flag.name: arguments.pop(flag.name) for flag in flags})
         allow_module_here(read.encoder)
         with quiet_warnings():
             return command(**arguments, read=read)
 
-    parameters = [*own, *flags]
+    parameters = [*command_parameters, *flags]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -1,0 +1,55 @@
+"""Folders of images: classes, links and names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from tests.data.image_folders import COLOUR, all_of, folder
+
+import cgscore
+from cgscore.errors import LabelError, SourceError
+
+
+def test_class_folders_are_expected(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="holds no images"):
+        cgscore.read(tmp_path)
+    for i, one in enumerate(all_of(COLOUR)):
+        one.save(tmp_path / f"{i}.png")
+    with pytest.raises(LabelError, match=r"0\.png is in no class folder, like 7 other"):
+        cgscore.read(tmp_path)
+    assert cgscore.read(tmp_path, labels=list("abababab")).ids[3] == "3.png"
+    with pytest.raises(SourceError, match="no split 'test'"):
+        cgscore.read(tmp_path, split="test")
+
+
+def test_links_lead_nowhere_else(tmp_path: Path) -> None:
+    root = folder(tmp_path / "root", all_of(COLOUR))
+    secret = tmp_path / "secret.png"
+    Image.fromarray(COLOUR[0]).save(secret)
+    inside = root / "a" / "9.png"
+    inside.symlink_to(root / "b" / "1.png")
+    assert len(cgscore.read(root)) == 9
+    for target in (secret, tmp_path / "nothing.png", root / "a" / "10.png"):
+        link = root / "a" / "10.png"
+        link.symlink_to(target)
+        with pytest.raises(SourceError, match=r"10\.png is a link that leads out"):
+            cgscore.read(root)
+        link.unlink()
+    (root / "c").symlink_to(tmp_path)
+    with pytest.raises(SourceError, match="c is a link that leads out"):
+        cgscore.read(root)
+
+
+def test_names_may_hold_anything(tmp_path: Path) -> None:
+    root = folder(tmp_path, all_of(COLOUR))
+    odd = ["new\nline.png", "\x1b[31m.png", "<script>.png", "ü‮.png"]
+    for name in odd:
+        Image.fromarray(COLOUR[0]).save(root / "a" / name)
+    os.rename(root / "a" / "0.png", os.fsencode(root / "a") + b"/\xff.png")
+    data = cgscore.read(root)
+    assert {f"a/{name}" for name in odd} | {"a/\\xff.png"} <= set(data.ids)
+    cgscore.score(data, ridge=0.1).save(tmp_path / "s.parquet")
+    assert set(cgscore.load(tmp_path / "s.parquet").table["id"]) == set(data.ids)
