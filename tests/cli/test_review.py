@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.review import Decisions, Review
 from tests.command import invoke
 
 pytestmark = pytest.mark.needs("fastapi")
@@ -28,6 +27,8 @@ def result(photos: Any, tmp_path: Path) -> Path:
 
 
 def test_exports_from_the_command_line(result: Path, photos: Any) -> None:
+    from cgscore.review import Decisions, Review
+
     root, scores, _ = photos
     folder = result.parent
     decisions = Decisions(folder / "s.parquet.review", scores.meta["fingerprint"])
@@ -75,6 +76,8 @@ def test_exports_from_the_command_line(result: Path, photos: Any) -> None:
 
 
 def test_a_stranger_s_file_is_refused_by_the_command(result: Path) -> None:
+    from cgscore.review import Decisions
+
     file = result.with_name("s.parquet.review")
     scores = cgscore.load(result)
     with contextlib.closing(Decisions(file, scores.meta["fingerprint"])) as decisions:
