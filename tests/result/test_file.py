@@ -161,7 +161,7 @@ def test_one_long_text_is_not_repeated_without_end(tmp_path: Path) -> None:
     """A dictionary holds it once; a table would hold it for every row."""
     path = tmp_path / "s.parquet"
     scored(tmp_path, "texts").save(path)
-    rewrite(path, column("id", lambda values: pa.array(["x" * 10_000_000] * 30)))
+    rewrite(path, column("id", lambda values: pa.array(["x" * 20_000_000] * 30)))
     assert path.stat().st_size < 1_000_000
     with pytest.raises(ResultError, match="would unpack to"):
         cgscore.load(path)
