@@ -79,6 +79,33 @@ def cloud() -> tuple[Any, Any]:
     return rng.standard_normal((60, 8)) + np.eye(3, 8)[y], y
 
 
+@pytest.fixture
+def uneven() -> tuple[Any, Any]:
+    """Classes of 60, 25, 12 and 3 examples."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(["a", "b", "c", "d"], [60, 25, 12, 3])
+    rng.shuffle(y)
+    X = rng.standard_normal((100, 12)) + 2 * np.eye(4, 12)[np.unique(y, return_inverse=True)[1]]
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A folder of digits as images, some in the wrong class, and its result."""
+    from tests.review.server import write_photos
+
+    root = tmp_path_factory.mktemp("review")
+    return (root, *write_photos(root))
+
+
+@pytest.fixture
+def dirty_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panels of a factor are full of NaN before they are written."""
+    from tests.dirty_panels import fill_panels
+
+    fill_panels(monkeypatch.setattr)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A real Chromium; without one tests are skipped, under CI they fail."""

@@ -21,6 +21,7 @@ NUMERICAL = [
     "tests/test_factorisation.py",
     "tests/test_duplicates.py",
     "tests/issues",
+    "tests/methods",
     "tests/selection",
     "tests/solvers",
 ]

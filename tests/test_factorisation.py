@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,21 @@ from cgscore.errors import (
     MemoryLimitError,
     OptionError,
     SingularKernelError,
+    StorageError,
 )
 from cgscore.methods.auto import choose
 from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
 from cgscore.solvers import reference
 
+LIMIT = 900_000  # bytes; panels of `many` are then kept on disk
 COLUMNS = ["cg", "first_term", "partial", "third_term", "residual", "margin"]
+
+
+@pytest.fixture
+def many() -> tuple[Any, Any]:
+    """Nine hundred points in three classes that they do not tell."""
+    return np.random.default_rng(0).standard_normal((900, 10)), np.arange(900) % 3
 
 
 def test_any_labelling_from_one_factor(cloud: tuple[Any, Any]) -> None:
@@ -275,3 +285,62 @@ def test_data_changed_in_place_are_noticed() -> None:
     X *= np.array([1.0, 2, 3, 4, 5])
     with pytest.raises(OptionError, match="fingerprint differs"):
         s.extra("cg_prime")
+
+
+@pytest.mark.parametrize("limit", [None, LIMIT])
+def test_float32_says_what_it_costs(limit: int | None, many: tuple[Any, Any]) -> None:
+    exact = cgscore.score(*many, memory_limit=limit)
+    rough = cgscore.score(*many, memory_limit=limit, dtype="float32")
+    loss = rough.meta["loss"]
+    error = np.abs(rough.d / exact.d - 1)
+    assert exact.meta["loss"] is None
+    assert loss["examples"] == 32
+    assert loss["d_largest"] <= error.max() * 1.5
+    assert loss["d_weakest"] == pytest.approx(error[np.argmax(exact.d)], rel=0.5)
+    assert 0.3 < loss["d_median"] / np.median(error) < 3
+    change = np.linalg.norm(rough.alpha - exact.alpha) / np.linalg.norm(exact.alpha)
+    assert change < 30 * loss["alpha"] + 1e-12
+    assert change < 0.1 * loss["alpha_before_refinement"]
+    assert rough.meta["dtype"] == "float32"
+
+
+def test_float32_is_refused_or_doubted_where_it_is_not_enough(many: tuple[Any, Any]) -> None:
+    X, y = many
+    X[700] = X[30] + 3e-5 * X[31]
+    with pytest.warns(CGScoreWarning, match="float32 can cost up to"):
+        rough = cgscore.score(X, y, dtype="float32")
+    assert rough.meta["loss"]["d_weakest"] < rough.meta["loss"]["d_bound"] < 1
+    X[700] = X[30] + 1e-6 * X[31]
+    with pytest.raises(CGScoreError, match=r"row 700 .* row 30 .*Or use float64"):
+        cgscore.score(X, y, dtype="float32")
+    with pytest.warns(CGScoreWarning, match="leaves about 6 digits"):
+        cgscore.score(X, y)
+
+
+def test_a_factor_on_disk_serves_threads_one_after_the_other(many: tuple[Any, Any]) -> None:
+    X, y = many
+    factor = cgscore.factor(X, memory_limit=LIMIT)
+    assert factor.storage == "disk"
+    labels = [np.roll(y, shift) for shift in range(4)] * 3
+    serial = [factor.score(one) for one in labels]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(factor.score, labels))
+    for one, other in zip(serial, found, strict=True):
+        np.testing.assert_array_equal(one.d, other.d)
+        np.testing.assert_array_equal(one.loo, other.loo)
+        np.testing.assert_array_equal(one.alpha, other.alpha)
+    factor.close()
+    with pytest.raises(StorageError, match="This factor was closed"):
+        factor.score(y)
+
+
+def test_the_loss_of_each_labelling_is_its_own(many: tuple[Any, Any]) -> None:
+    X, y = many
+    factor = cgscore.factor(X, dtype="float32")
+    other = (X[:, 0] > 0).astype(int)  # not y with its classes renamed, whose loss is the same
+    first, second = factor.score(y).meta["loss"], factor.score(other).meta["loss"]
+    assert first["d_largest"] == second["d_largest"]
+    assert first["alpha_before_refinement"] != second["alpha_before_refinement"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        factor.score_new(X[:5] + 0.5, y[:5], y=y)

@@ -69,7 +69,7 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "d.npz", X=rng.random((6000, 20)), y=np.arange(6000) % 2)
+    np.savez(tmp_path / "d.npz", X=rng.random((3000, 20)), y=np.arange(3000) % 2)
     ours, theirs = pty.openpty()
     done = subprocess.Popen(
         [sys.executable, "-m", "cgscore", "score", "d.npz"],

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.waiting import until
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cgscore
 from cgscore.execution.blas import all_blas_threads, one_blas_thread
+from tests.waiting import until
 
 
 def threads() -> set[int]:
@@ -103,7 +103,7 @@ def problem(seed: int, n: int = 700) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("method", ["exact", "iterative", "partition"])
 def test_scores_in_several_threads_are_those_of_one_alone(method: str) -> None:
-    problems = [problem(seed, 500 + 61 * seed) for seed in range(6)]
+    problems = [problem(seed, 500 + 61 * seed) for seed in range(4)]
 
     def bits(data: tuple[Any, Any]) -> bytes:
         found = cgscore.score(*data, method=method)
@@ -151,3 +151,19 @@ def test_a_fork_while_another_thread_scores() -> None:
     finally:
         stop.set()
         running.join()
+
+
+def test_the_last_user_of_one_blas_thread_restores_what_was_before() -> None:
+    X, y = problem(0, 50)
+    cgscore.score(X, y)  # OpenBLAS sets its number anew when its threads start
+    with threadpool_limits(limits=2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert threads() == {1}
+        first.__exit__(None, None, None)  # as two scores that overlap
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}
+        cgscore.score(X, y)
+        assert threads() == {2}

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ import pytest
 import cgscore
 from cgscore.errors import StorageError
 from cgscore.execution import checkpoint as checkpoints
+
+pytestmark = pytest.mark.usefixtures("dirty_panels")
 
 N, P, LIMIT = 900, 10, 900_000  # a limit that makes some twenty panels, kept on disk
 
@@ -41,9 +42,10 @@ def same(a: cgscore.Scores, b: cgscore.Scores) -> bool:
 
 SUICIDE = """
 import os, signal, sys
-import cgscore
-sys.path.insert(0, {here!r})
-from test_checkpoint import score
+sys.path.insert(0, {root!r})
+from tests.dirty_panels import fill_panels
+from tests.execution.test_checkpoint import score
+fill_panels()
 phase, fraction = {phase!r}, {fraction}
 def progress(name, done):
     if name == phase and done >= fraction:
@@ -54,7 +56,7 @@ score(checkpoint={folder!r}, progress=progress{options})
 
 def killed(folder: Path, phase: str, fraction: float, options: str = "") -> None:
     code = SUICIDE.format(
-        here=str(Path(__file__).parent),
+        root=str(Path(__file__).parents[2]),
         phase=phase,
         fraction=fraction,
         folder=str(folder),
@@ -234,35 +236,6 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     score(checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize("limit", [None, LIMIT])
-def test_float32_says_what_it_costs(limit: int | None) -> None:
-    exact, rough = score(memory_limit=limit), score(memory_limit=limit, dtype="float32")
-    loss = rough.meta["loss"]
-    error = np.abs(rough.d / exact.d - 1)
-    assert exact.meta["loss"] is None
-    assert loss["examples"] == 32
-    assert loss["d_largest"] <= error.max() * 1.5
-    assert loss["d_weakest"] == pytest.approx(error[np.argmax(exact.d)], rel=0.5)
-    assert 0.3 < loss["d_median"] / np.median(error) < 3
-    change = np.linalg.norm(rough.alpha - exact.alpha) / np.linalg.norm(exact.alpha)
-    assert change < 30 * loss["alpha"] + 1e-12
-    assert change < 0.1 * loss["alpha_before_refinement"]
-    assert rough.meta["dtype"] == "float32"
-
-
-def test_float32_is_refused_or_doubted_where_it_is_not_enough() -> None:
-    X, y = data()
-    X[700] = X[30] + 3e-5 * X[31]
-    with pytest.warns(cgscore.CGScoreWarning, match="float32 can cost up to"):
-        rough = cgscore.score(X, y, dtype="float32")
-    assert rough.meta["loss"]["d_weakest"] < rough.meta["loss"]["d_bound"] < 1
-    X[700] = X[30] + 1e-6 * X[31]
-    with pytest.raises(cgscore.CGScoreError, match=r"row 700 .* row 30 .*Or use float64"):
-        cgscore.score(X, y, dtype="float32")
-    with pytest.warns(cgscore.CGScoreWarning, match="leaves about 6 digits"):
-        cgscore.score(X, y)
-
-
 ITERATIVE = ", method='iterative', memory_limit=None"
 
 
@@ -302,29 +275,3 @@ def test_a_failure_after_the_factor_lets_go_of_the_folder(
             score(checkpoint=tmp_path)
     assert same(score(checkpoint=tmp_path), score())
     assert caught.value is not None  # its traceback still holds the first factor
-
-
-def test_a_factor_on_disk_serves_threads_one_after_the_other() -> None:
-    X, y = data()
-    factor = cgscore.factor(X, memory_limit=LIMIT)
-    assert factor.storage == "disk"
-    labels = [np.roll(y, shift) for shift in range(4)] * 3
-    serial = [factor.score(one) for one in labels]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(factor.score, labels))
-    assert all(same(a, b) for a, b in zip(serial, found, strict=True))
-    factor.close()
-    with pytest.raises(StorageError, match="This factor was closed"):
-        factor.score(y)
-
-
-def test_the_loss_of_each_labelling_is_its_own() -> None:
-    X, y = data()
-    factor = cgscore.factor(X, dtype="float32")
-    other = (X[:, 0] > 0).astype(int)  # not y with its classes renamed, whose loss is the same
-    first, second = factor.score(y).meta["loss"], factor.score(other).meta["loss"]
-    assert first["d_largest"] == second["d_largest"]
-    assert first["alpha_before_refinement"] != second["alpha_before_refinement"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        factor.score_new(data()[0][:5] + 0.5, y[:5], y=y)

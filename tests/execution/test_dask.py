@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from operator import mul
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from distributed import Client
-from tests.cluster import Processes
-from tests.command import invoke
-from tests.waiting import until
 
 import cgscore
 from cgscore.errors import ClusterError, MemoryLimitError, OptionError
 from cgscore.execution.dask import Cluster
+from cgscore.execution.executor import Local
+from tests.cluster import Processes
+from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -206,7 +206,6 @@ def test_iterative_on_a_cluster(
 
 
 def test_blocks_done_elsewhere_are_those_done_here(data: Any) -> None:
-    from cgscore.execution.executor import Local
     from cgscore.execution.progress import ignore
     from cgscore.kernel import unit_rows
     from cgscore.solvers.iterative.block_bounds import Bounds, random_blocks
@@ -238,30 +237,6 @@ def test_what_is_no_client(data: Any, client: Client) -> None:
         cgscore.score(*data, method="subsample", client="here")
     with pytest.raises(OptionError, match=r"A cluster has no effect on method='exact'"):
         cgscore.score(*data, method="exact", client=client)
-
-
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cgscore", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
-
-
-def test_command_line(processes: Processes, tmp_path: Path) -> None:
-    processes.add()
-    more = ("--method", "partition", "--runs", "1", "-o")
-    here = invoke("score", "sklearn:digits", *more, "here.parquet", folder=tmp_path)
-    assert here.returncode == 0, here.stderr
-    file = ("--scheduler-file", str(processes.file))
-    there = invoke("score", "sklearn:digits", *more, "there.parquet", *file, folder=tmp_path)
-    assert there.returncode == 0, there.stderr
-    assert "1 workers at tcp://127.0.0.1" in there.stdout
-    started = run(
-        "score", "sklearn:digits", *more, "new.parquet", "--workers", "2", folder=tmp_path
-    )
-    assert started.returncode == 0, started.stderr
-    assert "2 workers at tcp://127.0.0.1" in started.stdout
-    scores = [cgscore.load(tmp_path / f"{name}.parquet") for name in ("here", "there", "new")]
-    assert same(scores[0], scores[1])
-    assert same(scores[0], scores[2])
 
 
 def test_the_scheduler_dies_when_all_tasks_are_done(
@@ -340,17 +315,23 @@ def test_a_checkpoint_that_auto_made_exact_goes_on(
         cgscore.score(*data, client=client, device="cuda")
 
 
-def test_command_line_mistakes(tmp_path: Path) -> None:
-    missing = invoke("score", "sklearn:digits", "--scheduler-file", "no.json", folder=tmp_path)
-    assert missing.returncode == 2
-    assert "no.json is no scheduler file" in missing.stderr
-    (tmp_path / "empty.json").write_text("{}")
-    empty = invoke("score", "sklearn:digits", "--scheduler-file", "empty.json", folder=tmp_path)
-    assert empty.returncode == 2
-    assert "empty.json is no scheduler file" in empty.stderr
-    wrong = invoke("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
-    assert wrong.returncode == 2
-    assert re.search(r"error: No Dask scheduler answers at nowhere", wrong.stderr)
-    both = invoke("score", "x.csv", "--cluster", "tcp://a:1", "--workers", "2", folder=tmp_path)
-    assert both.returncode == 2
-    assert "Give one of --cluster" in both.stderr
+def meet(shared: str, item: int) -> int:
+    """Ends only when the other task has begun; returns the process."""
+    (Path(shared) / str(item)).touch()
+    until((Path(shared) / str(1 - item)).exists)
+    return os.getpid()
+
+
+def test_a_cluster_uses_all_its_workers(client: Client, tmp_path: Path) -> None:
+    cluster = Cluster(client)
+    assert cluster.workers() == 2
+    assert cluster.describe() == {"kind": "dask", "count": 2, "threads": 2}
+    found = [value for _, value in cluster.map(meet, str(tmp_path), [0, 1])]
+    assert len(set(found)) == 2
+
+
+def test_values_stay_on_the_workers(client: Client) -> None:
+    cluster = Cluster(client)
+    held = cluster.hold(mul, np.arange(4.0), [1, 2, 3])
+    found = cluster.each(mul, held, 10)
+    assert [value.tolist()[1] for value in found] == [10, 20, 30]

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_info
 import cgscore
 X, y = load_digits(return_X_y=True)
-X, y = X[:900], y[:900]
+X, y = X[:600], y[:600]
 found = {}
 for name, options in {
     "exact": {},

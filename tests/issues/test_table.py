@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from sklearn.datasets import load_digits
 import cgscore
 from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.issues.noise_model import estimate_noise
-from tests.command import invoke
 from tests.issues.examples import auroc, blobs, f1, flipped
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
@@ -44,29 +42,6 @@ def test_wrong_labels_of_digits(noisy: Any) -> None:
 def test_a_result_of_ridge_0_comes_with_a_hint(noisy: Any) -> None:
     X, _, z, _ = noisy
     assert 'ridge="auto"' in str(cgscore.score(X, z).issue_summary().hint)
-
-
-def test_the_summary_and_the_attributes_of_the_table_agree(noisy: Any) -> None:
-    s = noisy[3]
-    issues = s.find_issues(precision=0.9)
-    summary, attrs = issues.summary, issues.table.attrs
-    assert issues.table.equals(s.label_issues(precision=0.9))
-    assert summary.flagged == issues.table["is_label_issue"].sum()
-    assert summary.examples == len(s)
-    assert sum(summary.wrong_by_class.values()) == pytest.approx(summary.estimated_wrong)
-    assert attrs == {
-        "by": "posterior",
-        "estimated_wrong": summary.estimated_wrong,
-        "interval": list(summary.interval),
-        "wrong_by_class": {str(c): count for c, count in summary.wrong_by_class.items()},
-        "noise_matrix": summary.noise_matrix.tolist(),
-        "anchors": summary.anchors,
-        "blind": False,
-        "hint": None,
-    }
-    assert json.loads(json.dumps(attrs)) == attrs
-    with pytest.raises(AttributeError):
-        summary.flagged = 0
 
 
 def test_the_papers_detectors(noisy: Any) -> None:
@@ -186,67 +161,3 @@ def test_regressions_have_no_label_issues(noisy: Any) -> None:
     assert s.meta["ridge"] > 0
     with pytest.raises(OptionError, match="for classes"):
         s.label_issues()
-
-
-def test_command_line(noisy: Any, tmp_path: Path) -> None:
-    X, z = noisy[0][:500], noisy[2][:500]
-    np.savez(tmp_path / "d.npz", X=X, y=z)
-    text = invoke("issues", "d.npz", "--why", "-o", "i.csv", "--show", "3", folder=tmp_path)
-    assert text.returncode == 0, text.stderr
-    assert "labels look wrong (95 %:" in text.stdout
-    assert "like the given / like the suggested" in text.stdout
-    lines = (tmp_path / "i.csv").read_text().splitlines()
-    assert lines[0].startswith("id,is_label_issue,label_score,given_label,predicted_label")
-    assert len(lines) == 501
-    assert sorted(lines[1:], key=lambda line: float(line.split(",")[2])) == lines[1:]  # worst first
-    scored = invoke("score", "d.npz", "--ridge", "auto", "-o", "s.parquet", folder=tmp_path)
-    assert scored.returncode == 0, scored.stderr
-    from_source, from_result = (
-        json.loads(invoke("issues", name, "--json", "--why", folder=tmp_path).stdout)
-        for name in ("d.npz", "s.parquet")
-    )
-    assert from_source == from_result
-    assert len(from_result["why"]) == 60
-    rows = "".join(f"{name},{','.join(map(str, row))}\n" for name, row in zip(z, X, strict=True))
-    header = ",".join(["label", *(f"x{i}" for i in range(64))])
-    lines = (f"{header}\n{rows}").splitlines()
-    (tmp_path / "t.csv").write_text(
-        "\n".join([f"id,{lines[0]}", *(f"same,{line}" for line in lines[1:])])
-    )
-    repeated = invoke("issues", "t.csv", "--why", "--json", folder=tmp_path)  # ids that repeat
-    assert repeated.returncode == 0, repeated.stderr
-    told = json.loads(repeated.stdout)
-    assert len({row["position"] for row in told["why"]}) == 10
-    (tmp_path / "d.npz").rename(tmp_path / "moved.npz")
-    moved = invoke("issues", "s.parquet", "--why", folder=tmp_path)
-    assert moved.returncode == 0
-    assert "note: neighbours are left out" in moved.stderr
-    found = invoke("issues", "s.parquet", "--why", "--source", "moved.npz", folder=tmp_path)
-    assert "like the suggested" in found.stdout
-    np.savez(tmp_path / "other.npz", X=X[::-1], y=z)
-    other = invoke("issues", "s.parquet", "--why", "--source", "other.npz", folder=tmp_path)
-    assert other.returncode == 2
-    assert "fingerprint differs" in other.stderr
-
-
-def test_command_line_mistakes(noisy: Any, tmp_path: Path) -> None:
-    X, z = noisy[0][:200], noisy[2][:200]
-    table = np.column_stack([z, X])
-    header = ",".join(["species", *(f"x{i}" for i in range(64))])
-    np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=header, comments="", fmt="%g")
-    refused = invoke("issues", "nowhere.npz", "--precision", "2", folder=tmp_path)
-    assert refused.returncode == 2
-    assert (
-        "precision must be above 0 and at most 1; got 2" in refused.stderr
-    )  # said before anything is read
-    scored = invoke(
-        "score", "t.csv", "--label-column", "species", "-o", "s.parquet", folder=tmp_path
-    )
-    assert scored.returncode == 0, scored.stderr
-    refused = invoke("issues", "s.parquet", "--label-column", "species", folder=tmp_path)
-    assert refused.returncode == 2
-    assert "--label-column says how a source is read" in refused.stderr
-    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")
-    moved = invoke("issues", "s.parquet", "--why", "--source", "moved.csv", folder=tmp_path)
-    assert moved.returncode == 0, moved.stderr
-    assert "like the suggested" in moved.stdout

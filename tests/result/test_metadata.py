@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,3 +39,24 @@ def test_every_key_is_described() -> None:
         if line.startswith("| `"):
             described |= set(re.findall(r"`(\w+)`", line.split("|")[1]))
     assert described == {*COMMON, *PARTICULAR}
+
+
+def test_meta_says_how(cloud: tuple[Any, Any]) -> None:
+    meta = cgscore.score(*cloud, seed=3).meta
+    expected = {
+        "method": "exact",
+        "ridge": 0.0,
+        "seed": 3,
+        "n": 60,
+        "p": 8,
+        "classes": 3,
+        "source": "arrays",
+        "audit": None,
+        "warnings": [],
+        "version": cgscore.__version__,
+    }
+    assert {name: meta[name] for name in expected} == expected
+    assert meta["peak_memory"] > 10**7
+    assert meta["digits"] > 10
+    assert {"kernel", "factor", "inverse", "solve", "total"} == set(meta["timings"])
+    json.dumps(meta)

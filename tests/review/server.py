@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -9,18 +10,22 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page
 from sklearn.datasets import load_digits
 
 import cgscore
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
 WRONG = 24
+KEEP = {"at": 0, "action": "keep"}
 
 
 def _heed_signals() -> None:
@@ -156,3 +161,14 @@ def other_example(page: Page, title: str) -> None:
     page.wait_for_function(
         "old => document.getElementById('one-title').innerText !== old", arg=title
     )
+
+
+@contextlib.contextmanager
+def serving(result: Path, *more: str, browser: str | None = None) -> Iterator[Server]:
+    """A server that is stopped at the end."""
+    started = Server(result, *more, browser=browser)
+    try:
+        yield started
+    finally:
+        if started.process.poll() is None:
+            started.stop()

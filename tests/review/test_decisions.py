@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cgscore.errors import OptionError, StorageError
-from cgscore.review.decisions import Decisions, DecisionsUnavailable
+from cgscore.review.decisions import Decisions, DecisionsUnavailable, Overtaken
 
 CODES = np.array([0, 1, 2, 0, 1, 2])
 TIME = "2024-05-01T12:00:00.000+00:00"
@@ -267,3 +267,35 @@ def test_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other.execute("ROLLBACK")
         decisions.add(1, "accept", 0, None)
     assert read(path) == {1: "accept"}
+
+
+def test_decisions(tmp_path: Path) -> None:
+    decisions = Decisions(tmp_path / "d", "one")
+    first = decisions.add(5, "accept", 2, None)
+    with pytest.raises(Overtaken) as other:
+        decisions.add(5, "keep", 1, None)
+    assert other.value.decision == first
+    second = decisions.add(5, "keep", 1, first.number)
+    assert decisions.current() == {5: second}
+    with pytest.raises(Overtaken):
+        decisions.take_back(first.number)
+    assert decisions.take_back(second.number) == second
+    assert decisions.current() == {5: first}
+    decisions.take_back(first.number)
+    assert decisions.current() == {}
+    third = decisions.add(5, "skip", 1, None)
+    decisions.close()
+    again = Decisions(tmp_path / "d", "one")
+    assert again.current() == {5: third}
+    again.close()
+    with pytest.raises(OptionError, match="other data"):
+        Decisions(tmp_path / "d", "two")
+    (tmp_path / "no").write_bytes(b"something else entirely, and long enough")
+    with pytest.raises(StorageError, match="not a file of decisions"):
+        Decisions(tmp_path / "no", "one")
+    with contextlib.closing(sqlite3.connect(tmp_path / "app.db")) as other_file:
+        other_file.execute("CREATE TABLE theirs (a)")
+    with pytest.raises(StorageError, match="another program"):
+        Decisions(tmp_path / "app.db", "one")
+    with pytest.raises(StorageError, match="cannot be opened"):
+        Decisions(tmp_path / "nowhere" / "d", "one")

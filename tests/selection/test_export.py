@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 import cgscore
 from cgscore.errors import OptionError
 from cgscore.selection.export import write_filtered
-from tests.command import invoke
 
 KEPT = np.array([1, 2, 5])
 
@@ -227,50 +225,3 @@ def test_the_source_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="the source itself"):
         write_filtered(cgscore.read(source), KEPT, source)
     assert source.read_bytes() == before
-
-
-def test_at_the_command_line(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
-    frame["label"] = np.where(frame["a"] > 0, "up", "down")
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    assert invoke("score", "t.csv", folder=tmp_path).returncode == 0
-    done = invoke(
-        *["prune", "scores.parquet", "--keep", "0.5", "--order", "window", "--data-to", "half.csv"],
-        folder=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Written:  half.csv, 20 rows" in done.stdout
-    half = pd.read_csv(tmp_path / "half.csv")
-    assert half["label"].value_counts().to_dict() == {
-        name: round(count / 2) for name, count in frame["label"].value_counts().items()
-    }
-    for arguments, message in (
-        ("-o t.csv", "-o t.csv is the input itself"),
-        ("--data-to t.csv", "the source itself"),
-        ("--data-to scores.parquet", "cannot have this name"),
-        ("--data-to o.csv -o o.csv", "name the same file"),
-        ("--data-to o.csv --mask", "--mask is for -o"),
-        ("--data-to o.csv --copy", "Copies instead of links"),
-        ("--data-to nowhere/o.csv", "does not exist"),
-    ):
-        before = (tmp_path / "t.csv").read_bytes(), (tmp_path / "scores.parquet").read_bytes()
-        done = invoke(
-            "prune", "scores.parquet", "--keep", "0.5", *arguments.split(), folder=tmp_path
-        )
-        assert done.returncode == 2, arguments
-        assert message in done.stderr
-        after = (tmp_path / "t.csv").read_bytes(), (tmp_path / "scores.parquet").read_bytes()
-        assert before == after
-    done = invoke(
-        *["prune", "scores.parquet", "--keep", "0.5", "--order", "window", "--json"],
-        folder=tmp_path,
-    )
-    told = json.loads(done.stdout)
-    assert told["windows"][str(told["offset"])] == max(told["windows"].values())
-    frame.iloc[:30].to_csv(tmp_path / "t.csv", index=False)
-    done = invoke(
-        *["prune", "scores.parquet", "--keep", "0.5", "--data-to", "other.csv"], folder=tmp_path
-    )
-    assert done.returncode == 2
-    assert "fingerprint differs" in done.stderr

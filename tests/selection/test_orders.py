@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,6 @@ import cgscore
 from cgscore.errors import OptionError
 from cgscore.selection.orders import ORDERS, select
 from cgscore.selection.quotas import class_quotas
-from tests.command import invoke
 
 
 @settings(max_examples=60)
@@ -131,48 +128,3 @@ def test_regression_is_sorted_together() -> None:
     kept = s.keep(0.25)
     assert set(kept) == set(np.argsort(cg)[-20:])
     assert len(s.keep(0.25, "window")) == 20
-
-
-def test_prune_at_the_command_line(digits: cgscore.Scores, tmp_path: Path) -> None:
-    import json
-
-    import pandas as pd
-
-    digits.save(tmp_path / "s.parquet")
-    done = invoke("prune", "s.parquet", "--keep", "0.6", "-o", "kept.csv", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "540 of 900 examples stay (60.0%), low-first" in done.stdout
-    table = pd.read_csv(tmp_path / "kept.csv")
-    assert list(table.columns) == ["position", "id", "given_label", "cg"]
-    assert (table["position"] == digits.keep(0.6)).all()
-    done = invoke(
-        *[
-            "prune",
-            "s.parquet",
-            "--keep",
-            "0.5",
-            "--order",
-            "stratified",
-            "--drop-issues",
-            "--seed",
-            "4",
-            "--mask",
-        ],
-        *["-o", "mask.npy", "--json"],
-        folder=tmp_path,
-    )
-    mask = np.load(tmp_path / "mask.npy")
-    expected = digits.keep(0.5, "stratified", drop_issues=True, seed=4)
-    assert (np.flatnonzero(mask) == expected).all()
-    assert json.loads(done.stdout)["kept"] == len(expected)
-    for arguments, message in (
-        ("--keep 2 -o k.csv", "above 0 and at most 1"),
-        ("--keep 0.5 -o k.txt", "ends in .csv"),
-        ("--keep 0.5 --copy", "--data-to"),
-        ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
-        ("--keep 0.5 -o s.parquet", "the input itself"),
-        ("--keep 0.5 --by label", "Choose one of"),
-    ):
-        done = invoke("prune", "s.parquet", *arguments.split(), folder=tmp_path)
-        assert done.returncode == 2
-        assert message in done.stderr

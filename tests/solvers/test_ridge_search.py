@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.issues.examples import blobs
 
 import cgscore
 from cgscore.errors import OptionError
 from cgscore.solvers import ridge_search as ridges
 from cgscore.valuation import class_targets
+from tests.issues.examples import blobs
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 

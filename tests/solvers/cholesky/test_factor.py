@@ -64,11 +64,6 @@ def test_many_panels_are_what_they_claim(panel: int) -> None:
     assert (covered[np.tril_indices(160)] == 1).all()
 
 
-def test_memory_is_half_a_matrix_and_a_panel() -> None:
-    layout = plan(60_000)
-    assert layout.in_memory < 0.53 * 8 * 60_000**2
-
-
 def test_a_nearly_identical_row_is_named(panel: int) -> None:
     X = rows(120, 40)
     X[90] = X[33]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,32 +9,18 @@ import pytest
 from scipy.stats import binom
 
 import cgscore
-from cgscore.errors import CGScoreWarning, ConvergenceError, SingularKernelError
-from cgscore.execution import machine
-from cgscore.execution.progress import ignore
-from cgscore.kernel import unit_rows
-from cgscore.methods import METHODS
-from cgscore.methods import auto as choice
-from cgscore.methods.cost import Sizes
-from cgscore.methods.options import Options
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import (
     Audited,
+    calibrate,
     measure,
     rank_correlation,
     strata,
     top_count,
     uncertain,
 )
-from cgscore.solvers.iterative.block_bounds import similar_blocks_and_seams
 from cgscore.valuation import valuation
-
-
-def few_columns(p: int, n: int = 800) -> tuple[Any, Any]:
-    """Rows in all directions, so that many have an opposite one, and three classes."""
-    rng = np.random.default_rng(p)
-    X = rng.standard_normal((n, p))
-    return X, (X @ rng.standard_normal((p, 3)) + 0.3 * rng.standard_normal((n, 3))).argmax(axis=1)
+from tests.solvers.iterative.rows import few_columns
 
 
 def clusters(same_class: bool, count: int = 80, copies: int = 8) -> tuple[Any, Any]:
@@ -82,25 +65,6 @@ def test_claims_hold_on_hard_data(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     wrong = np.flatnonzero(np.abs(np.log(found.d / true.d)) > np.log(2))
     assert set(wrong) <= set(audit["uncertain"]["positions"])
     assert len(wrong) <= 2
-
-
-@pytest.mark.parametrize("sides", ["one side of the origin", "all around"])
-def test_near_duplicates_meet_in_a_block_or_at_a_cut(sides: str) -> None:
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((500, 4))
-    if sides == "one side of the origin":
-        X = np.abs(X)
-    pairs = X + 1e-4 * rng.standard_normal(X.shape)
-    if sides == "all around":
-        pairs[::2] *= -1  # the kernel takes opposite rows for near-duplicates
-    blocks, seams = similar_blocks_and_seams(unit_rows(np.vstack([X, pairs])), 8)
-    assert sorted(np.concatenate(blocks)) == list(range(1000))
-    assert len(seams) == 7
-    assert max(map(len, seams)) <= 1000 / 16  # they cost little
-    together = np.zeros(500, bool)
-    for part in [*blocks, *seams]:
-        together |= np.isin(np.arange(500), part) & np.isin(np.arange(500, 1000), part)
-    assert together.all()
 
 
 @pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
@@ -171,101 +135,6 @@ def test_what_is_uncertain_is_listed() -> None:
     assert uncertain(bounds, audited, np.ones(2), suspected)["positions"][:2] == [2, 5]
 
 
-def test_uncertain_examples_are_named_by_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((900, 20))
-    X[100] = X[0]  # merged, so that solvers count differently from the caller
-    X[450:480] = X[400:430] + 1e-3 * rng.standard_normal((30, 20))
-    monkeypatch.setattr(iterative, "parts", lambda n: 4)
-    with (
-        pytest.warns(CGScoreWarning, match="1 rows are identical"),
-        pytest.warns(CGScoreWarning, match=r"of \d+ examples are uncertain.*Rows 4\d\d"),
-    ):
-        found = cgscore.score(X, np.arange(900) % 4, method="iterative")
-    marked = found.meta["audit"]["uncertain"]
-    assert marked["count"] == len(marked["positions"]) > 20
-    assert set(marked["positions"]) <= {*range(400, 430), *range(450, 480)}
-    assert any("uncertain" in note for note in found.meta["warnings"])
-
-
-@pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    """Data that consist of near-duplicates, most of which random blocks tear apart."""
-    rng = np.random.default_rng(6)
-    X = rng.standard_normal((300, 20))
-    monkeypatch.setattr(iterative, "parts", lambda n: 8)
-    monkeypatch.setattr("cgscore.api.choose", lambda *_: choice.Choice("iterative", "a test"))
-    return np.vstack([X, X + 1e-2 * rng.standard_normal(X.shape)]), np.arange(600) % 3
-
-
-def test_bounds_that_disagree_are_refused(refused: tuple[Any, Any]) -> None:
-    with pytest.raises(
-        ConvergenceError, match=r"differ by more than a factor of 3 for \d\d%.*exact"
-    ):
-        cgscore.score(*refused, method="iterative")
-    assert cgscore.score(*refused, method="iterative", ridge=0.3).meta["method"] == "iterative"
-
-
-def test_auto_falls_back_to_exact(refused: tuple[Any, Any], tmp_path: Path) -> None:
-    exact = cgscore.score(*refused, method="exact")
-    for _ in range(2):  # the second time from the checkpoint
-        found = cgscore.score(*refused, checkpoint=tmp_path / "work", target=0.99)
-        assert found.meta["method"] == found.meta["choice"]["method"] == "exact"
-        assert "the iterative method refused: Two lower bounds" in found.meta["choice"]["why"]
-        np.testing.assert_array_equal(found.d, exact.d)
-    assert (tmp_path / "work" / "exact").is_dir()
-
-
-def test_auto_says_why_it_does_not_fall_back(
-    refused: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(choice, "memory_room", lambda limit: machine.Room(1000))
-        with pytest.raises(ConvergenceError, match=r"Two lower bounds.*does not fall.*of memory"):
-            cgscore.score(*refused)
-    monkeypatch.setattr(choice, "MAX_SMALL_N", 10)
-    monkeypatch.setattr(choice, "product_rate", lambda: 1.0)
-    with pytest.raises(ConvergenceError, match=r"which would take about \d+ hours"):
-        cgscore.score(*refused)
-
-
-def test_auto_falls_back_from_a_singular_part(
-    refused: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise SingularKernelError("nearly identical rows")
-
-    monkeypatch.setattr(iterative, "solve", fail)
-    found = cgscore.score(*refused)
-    assert found.meta["choice"]["why"] == "the iterative method refused: nearly identical rows"
-    with pytest.raises(SingularKernelError):
-        cgscore.score(*refused, method="iterative")
-
-
-class _Totals:
-    """Adds up the phases of a run."""
-
-    def __init__(self) -> None:
-        self.total = 0.0
-
-    def whole(self, total: float) -> Any:
-        return nullcontext()
-
-    @contextmanager
-    def phase(self, name: str, total: float) -> Iterator[Any]:
-        self.total += total
-        yield ignore
-
-
-def test_the_cost_counts_every_system_of_the_audit() -> None:
-    X, y = few_columns(20, 3000)
-    rows, Y = unit_rows(X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
-    seen = _Totals()
-    iterative.solve(rows, 0.0, Y, y, storage="memory", seed=0, target=None, progress=seen)
-    cost = METHODS["iterative"].cost(Sizes(3000, 20, 3), Options.checked(), 1)
-    assert cost.flops == pytest.approx(seen.total, rel=0.02)
-
-
 def _directions(p: int) -> Any:
     def draw(n: int, rng: np.random.Generator) -> Any:
         X = rng.standard_normal((n, p))
@@ -303,6 +172,8 @@ KINDS = {
     "near-duplicates": _copies,
     "groups": _groups,
 }
+
+
 DRAWS = 12
 
 
@@ -334,3 +205,42 @@ def test_intervals_cover_the_truth_as_often_as_they_say(monkeypatch: pytest.Monk
         assert count - len(missed) >= binom.ppf(0.001, count, 0.95), (name, missed)
         for kind in KINDS:
             assert DRAWS - missed.count(kind) >= binom.ppf(0.001, DRAWS, 0.95), (name, kind)
+
+
+def test_calibration_removes_a_factor_and_never_goes_below_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    d = np.exp(rng.normal(2, 0.5, 1000))
+    bounds = np.column_stack([0.8 * d, 0.7 * d])
+    bounds[5, 1] = 50 * bounds[5, 0]  # a near-duplicate that similar blocks see
+    rows = np.arange(100, 164)
+    audited = Audited(rows, d[rows], np.zeros((64, 1)))
+    everyone, unseen = calibrate(bounds, audited)
+    np.testing.assert_allclose(np.delete(everyone, 5), np.delete(d, 5), rtol=1e-6)
+    np.testing.assert_allclose(unseen, d[rows], rtol=1e-6)
+    assert everyone[5] == bounds[5, 1]
+    truth = d[rows].copy()
+    truth[9] *= 3  # what is not seen does not depend on its own truth, but others' fits do
+    other, unseen_then = calibrate(bounds, Audited(rows, truth, np.zeros((64, 1))))
+    assert unseen_then[9] == pytest.approx(unseen[9], rel=1e-9)
+    assert abs(unseen_then[10] / unseen[10] - 1) > 1e-3
+    assert abs(other[0] / everyone[0] - 1) > 1e-3
+
+
+def test_the_audit_measures_what_it_has_not_seen() -> None:
+    """Errors of a known size: the audit's correlation agrees with the true one."""
+    rng = np.random.default_rng(1)
+    n, k = 3000, 3
+    codes = rng.integers(0, k, n)
+    Y = np.where(codes[:, None] == np.arange(k), 1.0, -1.0)
+    d = np.exp(rng.normal(2, 0.3, n))
+    alpha = rng.normal(0, 3, (n, k))
+    noisy = d * np.exp(rng.normal(0, 0.05, n))
+    rows = rng.choice(n, 64, replace=False)
+    report = measure(Y, codes, alpha, noisy, Audited(rows, d[rows], alpha[rows]), noisy[rows], rng)
+    own_alpha = alpha[np.arange(n), codes]
+    true = rank_correlation(own_alpha**2 / d, own_alpha**2 / noisy)
+    low, high = report["rank_correlation_interval"]
+    assert low < true < high
+    assert high - low < 0.004
+    assert report["cg"]["median_error"] == pytest.approx(0.05 * 0.6745, rel=0.4)
+    assert set(report) >= {"partial", "margin", "examples", "rank_correlation_margin"}

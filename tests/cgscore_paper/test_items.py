@@ -1,4 +1,4 @@
-"""The command `cgscore paper`, and the page of all items."""
+"""Items that are made one by one, and the page of all of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cgscore_paper.cells import Work
-from cgscore_paper.items import ITEMS, do_all
+from cgscore_paper.items import do_all
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written
-from tests.command import Done, invoke
+from tests.command import invoke
 
 
 @pytest.fixture
@@ -21,42 +21,6 @@ def fashion(data: Path, tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "fashion-mnist").symlink_to(data / "fashion-mnist")
     return folder
-
-
-def paper(folder: Path, *arguments: str) -> Done:
-    return invoke("paper", *arguments, folder=folder)
-
-
-def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
-    done = paper(tmp_path, "--list")
-    assert done.returncode == 0
-    assert done.stdout.splitlines() == list(ITEMS)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["figure-9"], "NAME must be one of figure-1, table-1"),
-        ([], "Give one name or --all"),
-        (["appendix-b", "--all"], "Give one name or --all"),
-        (["appendix-b"], "Give --data FOLDER, or set CGSCORE_DATA"),
-        (["appendix-b", "--data", "nowhere"], "--data nowhere: there is no such folder"),
-        (["appendix-b", "--data", ".", "--preset", "large"], "Choose from: desk, paper"),
-        (["appendix-b", "--data", ".", "--jobs", "0"], "--jobs"),
-        (["appendix-b", "--data", ".", "--cells", "c"], "There is no Fashion-MNIST in"),
-    ],
-)
-def test_mistakes_are_told_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    monkeypatch.delenv("CGSCORE_DATA", raising=False)
-    done = paper(tmp_path, *arguments)
-    assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    assert not (tmp_path / "results").exists()
 
 
 def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> None:
@@ -71,7 +35,7 @@ def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> Non
         "--jobs",
         "1",
     )
-    done = paper(tmp_path, *asked, "-o", "out")
+    done = invoke("paper", *asked, "-o", "out", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "appendix-b" in done.stdout
     assert "Written:  out" in done.stdout
@@ -83,7 +47,7 @@ def test_one_item(plan: Plan, cells: Path, fashion: Path, tmp_path: Path) -> Non
     assert list(document["numbers"]["windows"]) == ["fashion-mnist"]
     assert document["not_run"] == ["CIFAR-10: there is no CIFAR-10 in cifar10/ of the data"]
     known = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
-    again = paper(tmp_path, *asked, "--json")
+    again = invoke("paper", *asked, "--json", folder=tmp_path)
     assert json.loads(again.stdout)["items"] == {
         "appendix-b": pytest.approx(document["seconds"], abs=0.1)
     }

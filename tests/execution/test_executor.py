@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from distributed import Client
-from tests.waiting import until
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from cgscore.errors import DataError, MemoryLimitError
 from cgscore.execution.blas import one_blas_thread
-from cgscore.execution.dask import Cluster
 from cgscore.execution.executor import Executor, Local
 from cgscore.solvers.cholesky.inplace import subtract_product
 
 
-@pytest.fixture(params=["one thread", "three threads", "dask"])
+@pytest.fixture(
+    params=[
+        "one thread",
+        "three threads",
+        pytest.param("dask", marks=pytest.mark.needs("distributed")),
+    ]
+)
 def executor(request: pytest.FixtureRequest) -> Executor:
     if request.param == "dask":
+        from cgscore.execution.dask import Cluster
+
         return Cluster(request.getfixturevalue("client"))
     return Local(most=1 if request.param == "one thread" else 3)
 
@@ -45,13 +48,6 @@ def fail(shared: Any, item: int) -> None:
 def sleep(shared: Any, item: float) -> float:
     time.sleep(item)
     return item
-
-
-def meet(shared: str, item: int) -> int:
-    """Ends only when the other task has begun; returns the process."""
-    (Path(shared) / str(item)).touch()
-    until((Path(shared) / str(1 - item)).exists)
-    return os.getpid()
 
 
 def test_every_task_is_done_once(executor: Executor) -> None:
@@ -85,21 +81,6 @@ def test_an_error_of_a_task_is_raised_here(executor: Executor) -> None:
 def test_results_come_as_they_are_ready() -> None:
     order = [value for _, value in Local(most=2).map(sleep, None, [0.3, 0.0])]
     assert order == [0.0, 0.3]
-
-
-def test_a_cluster_uses_all_its_workers(client: Client, tmp_path: Path) -> None:
-    cluster = Cluster(client)
-    assert cluster.workers() == 2
-    assert cluster.describe() == {"kind": "dask", "count": 2, "threads": 2}
-    found = [value for _, value in cluster.map(meet, str(tmp_path), [0, 1])]
-    assert len(set(found)) == 2
-
-
-def test_values_stay_on_the_workers(client: Client) -> None:
-    cluster = Cluster(client)
-    held = cluster.hold(multiply, np.arange(4.0), [1, 2, 3])
-    found = cluster.each(multiply, held, 10)
-    assert [value.tolist()[1] for value in found] == [10, 20, 30]
 
 
 def test_threads_are_as_many_as_fit_in_memory() -> None:

@@ -1,0 +1,37 @@
+"""Appendix J: the three terms of the score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from cgscore_paper import appendix_j
+from cgscore_paper.cells import Work
+from cgscore_paper.plans import Plan
+from cgscore_paper.scores import RATIOS, column, shared_runs
+from tests.cgscore_paper.made import made
+
+
+def test_terms(work: Work, plan: Plan, tmp_path: Path) -> None:
+    found, _ = made("appendix-j", work, plan, tmp_path)
+    assert [one.paper for one in found.compared] == [
+        value for term in appendix_j.PAPER["cifar-10"].values() for value in term
+    ]
+    assert len(found.compared) == 12
+    assert "CIFAR-100" in found.not_run[0]
+    assert len(found.not_run) == 1
+    spearman = found.numbers["spearman"]["cifar-10"]
+    assert [one.ours for one in found.compared] == [v for term in spearman.values() for v in term]
+    assert all(-1 < value < 1 for term in spearman.values() for value in term)
+    runs = [work.load(cell) for cell in shared_runs(plan, "cifar-10")]
+    for place, ratio in enumerate(RATIOS):
+        terms = {
+            name: np.mean([run[column(name, 0.0, ratio)] for run in runs], axis=0)
+            for name in appendix_j.TERMS
+        }
+        for name, values in terms.items():
+            expected = spearmanr(values, sum(terms.values())).statistic
+            assert spearman[name][place] == pytest.approx(expected)
