@@ -50,7 +50,7 @@ class DistributedKernel:
 
     def product(self, V: Matrix) -> Matrix:
         """Every panel where it is."""
-        found = self._cluster.each(multiply_panel, self._held, V)
+        found = self._cluster.apply(multiply_panel, self._held, V)
         return np.asfortranarray(np.hstack(found))
 
     def part(self, rows: Index, columns: Index) -> Matrix:
