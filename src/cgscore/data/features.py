@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders import Encoder, encode, scaled
 from cgscore.data.encoders.registry import find_encoder, text_encoder
-from cgscore.data.encoders.vision import MOST
+from cgscore.data.encoders.vision import MAX_SIDE
 from cgscore.data.readers.arrays import read_features
 from cgscore.errors import CGScoreWarning, DataError, OptionError
 from cgscore.execution.progress import Progress
@@ -120,11 +120,11 @@ def _chosen(dataset: Dataset) -> str:
 def reading_for(name: str | None, encoder: Encoder | None) -> dict[str, Any]:
     """What readers should know of the encoder: sizes of images, and whether texts are wanted."""
     if encoder is not None:
-        return {"mixed": encoder.side, "most": encoder.most, "texts": encoder.takes == "text"}
+        return {"mixed": encoder.side, "most": encoder.max_side, "texts": encoder.takes == "text"}
     if name == AUTO:
-        return {"mixed": MOST, "most": MOST, "texts": False}
+        return {"mixed": MAX_SIDE, "most": MAX_SIDE, "texts": False}
     file = name is not None and is_file(name)
-    return {"mixed": MOST if file else None, "most": None, "texts": False}
+    return {"mixed": MAX_SIDE if file else None, "most": None, "texts": False}
 
 
 def _examples(dataset: Dataset, encoder: Encoder) -> Any:
