@@ -60,7 +60,7 @@ def cholesky(A: Matrix) -> int:
     if n:
         _call("potrf", b"L", n, A, status)
     if status.value < 0:
-        raise RuntimeError(f"LAPACK potrf returned status {status.value}; a fault in cgscore")
+        raise RuntimeError(f"LAPACK potrf returned status {status.value}")
     return status.value
 
 
@@ -100,8 +100,8 @@ def _routine(name: str, count: int) -> Any:
     signature = get_name(capsule)
     types = [part.strip() for part in signature[signature.index(b"(") + 1 : -1].split(b",")]
     real = b"_" + name[0].encode() + b" *"  # an alias of double or float
-    known = all(kind in (b"char *", b"int *") or kind.endswith(real) for kind in types)
-    if len(types) != count or not known:
+    is_expected = all(kind in (b"char *", b"int *") or kind.endswith(real) for kind in types)
+    if len(types) != count or not is_expected:
         raise RuntimeError(f"scipy's {name} has another signature: {signature.decode()}")
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = (
@@ -113,4 +113,4 @@ def _routine(name: str, count: int) -> Any:
 
 def _fits(agrees: bool) -> None:
     if not agrees:
-        raise RuntimeError("matrices of a BLAS call do not fit together; a fault in cgscore")
+        raise RuntimeError("shapes or memory orders of the matrices of a BLAS call do not match")

@@ -389,8 +389,8 @@ class PanelFiles:
 
 
 def _close(*files: dict[int, IO[bytes]]) -> None:
-    for some in files:
-        for file in some.values():
+    for group in files:
+        for file in group.values():
             file.close()
 
 

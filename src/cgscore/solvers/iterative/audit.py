@@ -52,14 +52,14 @@ MAX_MARKED = 1000  # positions that are listed at most
 
 @dataclass(frozen=True)
 class Audited:
-    """Examples where the truth is known: positions, d and alpha (one column per class)."""
+    """Examples whose exact values are known: positions, d and alpha (one column per class)."""
 
     rows: NDArray[np.intp]
     d: Array
     alpha: Array
 
     def joined(self, other: Audited) -> Audited:
-        """These and others."""
+        """The union with other examples."""
         return Audited(
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.d, other.d]),
@@ -68,7 +68,7 @@ class Audited:
 
 
 def calibrate(bounds: Array, audited: Audited, others: Array | None = None) -> tuple[Array, Array]:
-    """Estimates of d for all n examples, and for the audited ones as if they were not known.
+    """Estimates of d for all n examples, and cross-validated ones for the audited examples.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def calibrate(bounds: Array, audited: Audited, others: Array | None = None) -> t
         fitted = fitted & near[rows]
         b = np.linalg.lstsq(design[rows[fitted]], truth[fitted], rcond=None)[0]
         fit = np.exp(design[wanted] @ b + np.minimum(apart[wanted], FARTHEST) ** 2)
-        found: Array = np.where(near[wanted], np.maximum(fit, floor[wanted]), floor[wanted])
-        return found
+        d_estimate: Array = np.where(near[wanted], np.maximum(fit, floor[wanted]), floor[wanted])
+        return d_estimate
 
     fold = np.arange(len(rows)) % FOLDS
     unseen = np.empty(len(rows))
@@ -126,9 +126,9 @@ def top_count(n: int) -> int:
 def uncertain(
     bounds: Array, audited: Audited, unseen: Array, suspected: NDArray[np.bool_] | None = None
 ) -> dict[str, Any]:
-    """Examples whose d may be wrong: positions (the first `MARKED`), how many, and their share.
+    """Examples whose d may be wrong: positions (the first `MAX_MARKED`), count, and share.
 
-    Their bounds differ by more than a factor of `DISAGREE`, or they were audited and the estimate
+    Their bounds differ by more than `MAX_BOUND_RATIO`, or they were audited and the estimate
     was wrong by more than a factor of `WRONG`, or they are `suspected` for another reason. The
     share is that of the examples whose bounds differ.
     """
@@ -152,14 +152,14 @@ def measure(
     stratum: NDArray[np.intp] | None = None,
     drawn: int | None = None,
 ) -> dict[str, Any]:
-    """What ``meta["audit"]`` says.
+    """The value of ``meta["audit"]``.
 
     Parameters
     ----------
     Y, codes, alpha, d : arrays
-        Targets, own classes and estimates of all examples.
+        Targets, class codes and estimates of all examples.
     audited : Audited
-        The truth at some of them.
+        Exact values of some of them.
     unseen : array
         Estimates of d at the audited examples that did not use them.
     stratum : (n,) array or None
@@ -171,30 +171,32 @@ def measure(
     rows, n = audited.rows, len(d)
     first = slice(drawn)
     true = _scores(Y[rows[first]], codes[rows[first]], audited.alpha[first], audited.d[first])
-    found = _scores(Y[rows[first]], codes[rows[first]], alpha[rows[first]], unseen[first])
+    estimated = _scores(Y[rows[first]], codes[rows[first]], alpha[rows[first]], unseen[first])
     errors = _Errors(rows, np.zeros(n, np.intp) if stratum is None else stratum, rng)
     report: dict[str, Any] = {"examples": len(rows)}
     ratio = np.log(audited.d / unseen)
     shift = (audited.alpha - alpha[rows]) / audited.d[:, None]  # of predictions
-    some = rng.choice(n, min(MAX_RESAMPLED, n), replace=False)
-    estimate = _scores(Y[some], codes[some], alpha[some], d[some])
+    resampled = rng.choice(n, min(MAX_RESAMPLED, n), replace=False)
+    estimate = _scores(Y[resampled], codes[resampled], alpha[resampled], d[resampled])
     draws: dict[str, list[float]] = {name: [] for name in ("cg", "margin") if name in estimate}
-    mine, m = alpha[np.arange(n), codes], top_count(n)
-    cg = mine**2 / d
+    own_alpha, m = alpha[np.arange(n), codes], top_count(n)
+    cg = own_alpha**2 / d
     count = max(m, int(np.ceil(CANDIDATES * n)))
     near = np.union1d(np.argsort(-cg, kind="stable")[:count], errors.outside(0))
     in_top = _largest(cg[near], m)
-    shift_own = shift[np.arange(len(rows)), codes[rows]]
+    own_shift = shift[np.arange(len(rows)), codes[rows]]
     overlap = []
     for _ in range(REPEATS):
         errors.resample()
-        who = errors.of(some)
-        other = alpha[some] + shift[who] * d[some, None]
-        truth = _scores(Y[some], codes[some], other, d[some] * np.exp(ratio[who]))
+        donors = errors.of(resampled)
+        other = alpha[resampled] + shift[donors] * d[resampled, None]
+        truth = _scores(Y[resampled], codes[resampled], other, d[resampled] * np.exp(ratio[donors]))
         for name, values in draws.items():
             values.append(rank_correlation(estimate[name], truth[name]))
-        who = errors.of(near)
-        true_cg = (mine[near] + shift_own[who] * d[near]) ** 2 / (d[near] * np.exp(ratio[who]))
+        donors = errors.of(near)
+        true_cg = (own_alpha[near] + own_shift[donors] * d[near]) ** 2 / (
+            d[near] * np.exp(ratio[donors])
+        )
         overlap.append(float((in_top & _largest(true_cg, m)).sum() / m))
     for name, values in draws.items():
         loss = np.log(np.maximum(1 - np.array(values), 1e-12))
@@ -207,7 +209,7 @@ def measure(
     report["top_percent"] = float(middle)
     report["top_percent_interval"] = np.clip([middle - wide, middle + wide], 0, 1).tolist()
     for name in true:
-        error = np.abs(found[name] - true[name]) / np.abs(true[name])
+        error = np.abs(estimated[name] - true[name]) / np.abs(true[name])
         report[name] = {
             "median_error": float(np.median(error)),
             "95th_percentile_error": float(np.quantile(error, 0.95)),
@@ -216,7 +218,7 @@ def measure(
 
 
 class _Errors:
-    """Which audited example lends its error to which example: a random one of the same stratum."""
+    """The audited example whose error each example takes: a random one of the same stratum."""
 
     def __init__(
         self, rows: NDArray[np.intp], stratum: NDArray[np.intp], rng: np.random.Generator
@@ -228,7 +230,7 @@ class _Errors:
         for number in range(int(stratum.max()) + 1):
             members = np.flatnonzero(stratum[rows] == number)
             self._members.append(members if len(members) >= MIN_EXAMPLES else np.arange(len(rows)))
-        self._again = self._members
+        self._resampled = self._members
 
     def outside(self, number: int) -> NDArray[np.intp]:
         """Examples that are not in a stratum."""
@@ -236,17 +238,17 @@ class _Errors:
 
     def resample(self) -> None:
         """The audited examples of each stratum, drawn again with replacement."""
-        self._again = [
+        self._resampled = [
             members[self._rng.integers(0, len(members), len(members))] for members in self._members
         ]
 
     def of(self, examples: NDArray[np.intp]) -> NDArray[np.intp]:
-        """For each example a number among the audited ones: its own, or one of its stratum."""
-        who: NDArray[np.intp] = self._audited[examples]
-        for number, members in enumerate(self._again):
-            these = np.flatnonzero((who < 0) & (self._stratum[examples] == number))
-            who[these] = members[self._rng.integers(0, len(members), len(these))]
-        return who
+        """For each example the index of an audited one: itself, or one of its stratum."""
+        donors: NDArray[np.intp] = self._audited[examples]
+        for number, members in enumerate(self._resampled):
+            members_here = np.flatnonzero((donors < 0) & (self._stratum[examples] == number))
+            donors[members_here] = members[self._rng.integers(0, len(members), len(members_here))]
+        return donors
 
 
 def _largest(values: Array, count: int) -> NDArray[np.bool_]:
@@ -258,7 +260,7 @@ def _largest(values: Array, count: int) -> NDArray[np.bool_]:
 
 def _scores(Y: Array, codes: NDArray[np.intp], alpha: Array, d: Array) -> dict[str, Array]:
     values = valuation(Y, codes, alpha, d)
-    found = {"cg": values.cg, "partial": values.partial}
+    scores = {"cg": values.cg, "partial": values.partial}
     if Y.shape[1] > 1:
-        found["margin"] = margin(values.loo, codes)
-    return found
+        scores["margin"] = margin(values.loo, codes)
+    return scores

@@ -71,8 +71,8 @@ class OnDevice:
         return self._torch.from_numpy(array).to(self._device)
 
     def _taken(self, H: Any, rows: Index, columns: Index) -> Matrix:
-        found: Matrix = H[self._sent_index(rows)][:, self._sent_index(columns)].cpu().numpy()
-        return found
+        part: Matrix = H[self._sent_index(rows)][:, self._sent_index(columns)].cpu().numpy()
+        return part
 
     def _sent_index(self, index: Index) -> Any:
         return self._torch.from_numpy(index).to(self._device)

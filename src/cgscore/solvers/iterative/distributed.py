@@ -45,13 +45,13 @@ class DistributedKernel:
         self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._cluster = cluster
         self._formed = OnTheFlyKernel(rows)
-        self._held = cluster.hold(form_panel, rows, panels(self.n))
+        self._panels = cluster.hold(form_panel, rows, panels(self.n))
         advance(self.n * (self.n + 1) / 2)
 
     def product(self, V: Matrix) -> Matrix:
         """Every panel where it is."""
-        found = self._cluster.apply(multiply_panel, self._held, V)
-        return np.asfortranarray(np.hstack(found))
+        products = self._cluster.apply(multiply_panel, self._panels, V)
+        return np.asfortranarray(np.hstack(products))
 
     def part(self, rows: Index, columns: Index) -> Matrix:
         """Form the part."""

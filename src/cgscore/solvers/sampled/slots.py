@@ -48,8 +48,8 @@ class Slots:
 
     def members(self, c: int) -> Index:
         """Rows with an example of class c, ascending."""
-        found: Index = self.row[self.column == c]
-        return found
+        members: Index = self.row[self.column == c]
+        return members
 
     def at(self, rows: Index) -> tuple[Index, Index]:
         """Slots of some rows, and for each the position of its row among them."""
