@@ -112,10 +112,10 @@ def test_mistakes_are_told(digits: cgscore.Scores) -> None:
         ({"fraction": 0.5, "seed": None}, "got None"),
         ({"fraction": 0.5, "by": ["a"] * len(digits)}, "must hold numbers"),
         ({"fraction": float("nan")}, "above 0 and at most 1"),
-        ({"fraction": 0.5, "order": "best"}, "Choose one of: low-first"),
+        ({"fraction": 0.5, "order": "best"}, "order must be one of low-first"),
         ({"fraction": 0.5, "offset": 0.1}, "order='window'"),
         ({"fraction": 0.5, "order": "window", "offset": 0.6}, "from 0 to 0.5"),
-        ({"fraction": 0.5, "by": "nothing"}, "Choose one of: cg"),
+        ({"fraction": 0.5, "by": "nothing"}, "by must be an array or one of cg"),
         ({"fraction": 0.5, "by": np.zeros(3)}, r"\(3,\)"),
         ({"fraction": 0.5, "by": np.full(len(digits), np.nan)}, "no value for"),
     ):
@@ -171,7 +171,7 @@ def test_prune_at_the_command_line(digits: cgscore.Scores, tmp_path: Path) -> No
         ("--keep 0.5 --copy", "--data-to"),
         ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
         ("--keep 0.5 -o s.parquet", "the input itself"),
-        ("--keep 0.5 --by label", "Choose one of"),
+        ("--keep 0.5 --by label", "or one of"),
     ):
         done = invoke("prune", "s.parquet", *arguments.split(), folder=tmp_path)
         assert done.returncode == 2
