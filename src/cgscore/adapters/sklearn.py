@@ -27,7 +27,7 @@ from cgscore.selection.orders import check_selection
 
 
 class _ScoringEstimator(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: checking and scoring the data."""
+    """Base class of both estimators: checks and scores the data."""
 
     method: str
     ridge: float | str

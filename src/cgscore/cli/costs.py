@@ -1,4 +1,4 @@
-"""What is printed of the cost of each method."""
+"""Printing of the cost of each method."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def info(
 
 
 def _describe(source: str, read: ReadOptions, console: Console | None) -> dict[str, Any]:
-    """What a source holds, for the JSON document; also printed if there is a console."""
+    """The content of a source, for the JSON document; also printed if there is a console."""
     from cgscore.data.inspection import inspect
     from cgscore.data.readers.registry import overview
     from cgscore.data.readers.sample import Sample

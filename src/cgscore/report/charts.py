@@ -1,4 +1,4 @@
-"""What the charts of the page show: distribution of CG, partial score against CG, pruning."""
+"""Data of the page's charts: distribution of CG, partial score against CG, pruning."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[s
 
 
 def pruning(scores: Scores, codes: Index) -> dict[str, Any]:
-    """Share of each class that goes when a share of all examples is removed by CG."""
+    """Share of each class that is removed with a share of all examples, in the order of CG."""
     cg = scores.table["cg"].to_numpy()
     scored = ~np.isnan(cg)
     order, missing = np.argsort(cg, kind="stable")[: scored.sum()], np.flatnonzero(~scored)

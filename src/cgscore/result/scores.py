@@ -1,4 +1,4 @@
-"""`Scores`, the result that users hold: a table with metadata. The work is done elsewhere."""
+"""`Scores`, the result of scoring: a table with metadata. Its methods call other modules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Scores:
         return len(self.table)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: as in a saved file, the scores without the data."""
+        """State for pickling: as in a saved file, the scores without the data."""
         return {**self.__dict__, "_dataset": None}
 
     def __repr__(self) -> str:

@@ -69,7 +69,7 @@ class Decision:
 def decision_problem(
     row: tuple[Any, ...], codes: NDArray[Any] | None, classes: int | None
 ) -> str | None:
-    """What is wrong with a row of the table of decisions, or None.
+    """The defect of a row of the table of decisions, or None.
 
     Parameters
     ----------

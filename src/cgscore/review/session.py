@@ -167,7 +167,7 @@ class Review:
         return {"counts": counts, "open": undecided, "taught": taught}
 
     def rescore(self) -> None:
-        """Score again with the corrections, and rank what is left; runs until done.
+        """Score again with the corrections, and rank the undecided examples; runs until done.
 
         The noise model stays that of the labels before any correction, since the rate of wrong
         labels among the open ones has not changed. Suspects stay suspects until they are decided.

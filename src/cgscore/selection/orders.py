@@ -78,7 +78,7 @@ def _window(group: Group) -> Index:
 
 
 def _stratified(group: Group) -> Index:
-    """Examples of every level, in proportion to its size to the power of the share that goes."""
+    """Examples of every level, in proportion to its size to the power of the removed share."""
     if not group.count:
         return group.ranked[:0]
     level = _levels(group.values)

@@ -66,7 +66,7 @@ class Dependence:
     beta: Array
 
     def describe(self, names: NDArray[np.intp]) -> str:
-        """Which rows determine which, in words; `names` are the numbers users know them by."""
+        """Which rows determine which, in words; `names` are positions in the user's data."""
         share = np.abs(self.beta)
         order = np.argsort(-share, kind="stable")
         named = [str(names[j]) for j in order if share[j] > 0.05 * share.max()]
@@ -87,7 +87,7 @@ class Singular(ArithmeticError):
 
 
 class Cholesky:
-    """The factor L of ``H + ridge I``, and what can be had from it.
+    """The factor L of ``H + ridge I``, and quantities computed from it.
 
     Made by `factorise`. ``norm`` is the 1-norm of the factorised matrix, ``pivots`` are the
     diagonal of L.

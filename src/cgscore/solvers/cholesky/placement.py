@@ -1,4 +1,4 @@
-"""Whether panels are kept in memory or on disk, and where; refused early if neither fits."""
+"""Choice between memory and disk for the panels; an early error if neither is large enough."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _refuse_full_disk(layout: Plan, folder: Path, purpose: str) -> None:
 
 
 def scratch_folder() -> Path:
-    """Where temporary files belong: a folder that is not itself kept in memory."""
+    """A folder for temporary files that is not itself in memory."""
     usual = Path(tempfile.gettempdir())
     for folder in (usual, Path("/var/tmp"), Path.cwd()):  # noqa: S108
         if folder.is_dir() and os.access(folder, os.W_OK) and not _in_memory(folder):

@@ -43,7 +43,7 @@ from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Index, Matrix
 
 BLOCK_FLOPS_SHARE = 0.2
-OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
+MIN_OPPOSITE_COSINE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
 MAX_PAIRS_PER_COLUMN = 4  # above this multiple of p, opposite rows determine each other
 
 _CHUNK = 1024  # rows of a block whose products are formed at a time
@@ -114,7 +114,7 @@ def opposite_blocks(rows: UnitRows, similar: list[Index], seams: list[Index]) ->
     if len(similar) == 1 or not _around_the_origin(rows):
         return []
     n, p = rows.centred.shape
-    cosines, partner = np.full(n, -OPPOSITE), np.full(n, -1)
+    cosines, partner = np.full(n, -MIN_OPPOSITE_COSINE), np.full(n, -1)
     directions = _random_directions(p)
     for block in [*similar, *seams]:
         X = (rows.centred[block] + rows.centre).astype(np.float32)
@@ -147,9 +147,9 @@ def _random_directions(p: int) -> NDArray[np.float32]:
 def _maybe_opposite(Z: NDArray[np.float32]) -> Index:
     """Rows that may have an opposite one, from their orthogonal projections Z.
 
-    A projection shortens: rows whose cosine is below ``-OPPOSITE`` have
-    ``|z_i + z_j|^2 <= |x_i + x_j|^2 <= 2 - 2 OPPOSITE``. Most rows fail this, at a sixteenth of the
-    cost of their cosines.
+    A projection shortens: rows whose cosine is below -c, with c = `MIN_OPPOSITE_COSINE`, have
+    ``|z_i + z_j|^2 <= |x_i + x_j|^2 <= 2 - 2 c``. Most rows fail this, at a sixteenth of the cost
+    of their cosines.
     """
     norms = np.einsum("ij,ij->i", Z, Z)[:, None]
     ones = np.ones_like(norms)
@@ -159,7 +159,7 @@ def _maybe_opposite(Z: NDArray[np.float32]) -> Index:
         with all_blas_threads():
             squares = left[start : start + _CHUNK] @ right.T
         nearest[start : start + _CHUNK] = squares.min(axis=1)
-    return np.flatnonzero(nearest <= 2 - 2 * OPPOSITE + _ROUNDING)
+    return np.flatnonzero(nearest <= 2 - 2 * MIN_OPPOSITE_COSINE + _ROUNDING)
 
 
 def _around_the_origin(rows: UnitRows) -> bool:

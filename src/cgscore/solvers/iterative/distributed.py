@@ -49,7 +49,7 @@ class DistributedKernel:
         advance(self.n * (self.n + 1) / 2)
 
     def product(self, V: Matrix) -> Matrix:
-        """Every panel where it is."""
+        """Multiply every panel on its worker."""
         products = self._cluster.apply(multiply_panel, self._panels, V)
         return np.asfortranarray(np.hstack(products))
 
@@ -59,7 +59,7 @@ class DistributedKernel:
 
 
 def form_panel(rows: UnitRows, cut: slice) -> Matrix:
-    """Columns of H that belong to some rows: (n, b)."""
+    """Columns `cut` of H: (n, b)."""
     out = np.empty((len(rows), cut.stop - cut.start), np.float32)
     columns = rows[cut]
     narrow = columns.single()
@@ -71,5 +71,5 @@ def form_panel(rows: UnitRows, cut: slice) -> Matrix:
 
 
 def multiply_panel(panel: Matrix, V: Matrix) -> Matrix:
-    """``V H`` in the columns of a panel; both may have come through a network."""
+    """``V H`` in the columns of a panel; both may have been received from another process."""
     return np.asarray(aligned(V) @ aligned(panel))

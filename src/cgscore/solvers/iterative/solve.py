@@ -56,9 +56,9 @@ from cgscore.solvers.iterative.system import System, system_of
 from cgscore.solvers.kernel_product import kernel_product
 from cgscore.typing import Array, Index
 
-AUDIT_EXAMPLES = 64  # audit examples, of all
-EXAMPLES_PER_STRATUM = 24  # more of them near the top, and as many odd ones
-TARGET_CORRELATION = 0.995  # rank correlation below which a run says so
+AUDIT_EXAMPLES = 64  # audit examples drawn from all examples
+EXAMPLES_PER_STRATUM = 24  # further ones drawn near the top, and among the odd ones
+TARGET_CORRELATION = 0.995  # rank correlation below which a run warns
 #: Relative residuals at which systems have converged.
 ALPHA_TOLERANCE, AUDIT_TOLERANCE, STRATUM_TOLERANCE = 3e-4, 3e-2, 6e-2
 MAX_RESIDUAL = 2e-3  # residual in float64 above which alpha is refined

@@ -1,4 +1,4 @@
-"""Means of scores over runs, and how sure they are."""
+"""Means of scores over runs, and their standard errors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Averages:
         return mean
 
     def standard_error(self, name: str, certain: Sequence[int] = ()) -> Array:
-        """Of the mean of each slot; nan after one run, 0 for classes that nothing random enters."""
+        """Standard errors of the means of slots; nan after one run, 0 for `certain` classes."""
         runs = np.maximum(self.count, 2)
         error: Array = np.sqrt(self._squares[name] / (runs - 1) / runs)
         error[self.count < 2] = np.nan

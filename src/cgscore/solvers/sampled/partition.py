@@ -44,8 +44,8 @@ from cgscore.typing import Array, Index
 
 BLOCK_ROWS = 10_000  # rows in a block
 ROWS_PER_CLASS = 8  # rows of each class that a block of many classes should have
-MIN_ROWS_PER_CLASS = 2  # rows of each class in a block, so that one is left when one goes
-MIN_BLOCK_ROWS = 100  # rows below which a block tells nothing
+MIN_ROWS_PER_CLASS = 2  # rows of each class in a block, so that one remains without another
+MIN_BLOCK_ROWS = 100  # rows in a block
 DEFAULT_RUNS = 2
 
 
@@ -60,7 +60,7 @@ class Block:
 
     @property
     def name(self) -> str:
-        """Of its file."""
+        """The name of its file."""
         return f"run-{self.run:05d}-block-{self.number:05d}"
 
 

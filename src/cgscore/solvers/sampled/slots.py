@@ -72,12 +72,12 @@ class Slots:
         return Y
 
     def digest(self) -> str:
-        """A short name for everything here."""
+        """A hash of all slots and targets."""
         parts = (self.row, self.column, self.torn, self.means, self.values)
         return "-".join(digest_of(part) for part in parts if part is not None)
 
     def contradicted(self) -> NDArray[np.bool_]:
-        """Classes of which the copies of some row say both: (k,)."""
+        """Classes that some row has and a copy of it has not: (k,)."""
         if self.values is not None:
             return np.zeros(1, dtype=bool)
         differs: NDArray[np.bool_] = np.logical_or.reduce(np.abs(self.means) < 1, axis=0)

@@ -44,7 +44,7 @@ MAX_TASKS = 5_000_000
 
 @dataclass(frozen=True)
 class Draw:
-    """A task: some classes against `sample` others, or everybody if that is None."""
+    """A task: some classes against `sample` other rows, or all of them if it is None."""
 
     classes: tuple[int, ...]
     run: int
@@ -114,7 +114,7 @@ def chosen(slots: Slots, draw: Draw, seed: int) -> Index:
 
 
 def solve_draw(problem: SharedProblem, draw: Draw) -> Solved:
-    """The task."""
+    """Alpha and d of the rows of a draw."""
     rows = chosen(problem.slots, draw, problem.seed)
     return solve_subset(problem, rows, np.array(draw.classes))
 

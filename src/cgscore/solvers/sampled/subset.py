@@ -22,7 +22,7 @@ from cgscore.typing import Array, Index
 
 @dataclass(frozen=True)
 class SharedProblem:
-    """What all tasks share.
+    """The data that all tasks share.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Solved:
 
 
 def stream(seed: int, *key: int) -> np.random.Generator:
-    """Random numbers of a seed and a key, and of no other pair of them."""
+    """A random generator for a seed and a key, independent of those of other pairs."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
