@@ -42,7 +42,7 @@ def test_columns_of_a_dataset(data: Any) -> None:
     assert "my_cg" in with_scores(more, scores, ("cg",), prefix="my_").column_names
     with pytest.raises(OptionError, match="300 were scored"):
         with_scores(data.select(range(5)), scores)
-    with pytest.raises(OptionError, match="Choose from"):
+    with pytest.raises(OptionError, match="columns must be among"):
         with_scores(data, scores, ("nothing",))
 
 

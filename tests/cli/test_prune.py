@@ -51,7 +51,7 @@ def test_what_stays(tmp_path: Path) -> None:
         ("--keep 0.5 --copy", "--data-to"),
         ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
         ("--keep 0.5 -o s.parquet", "the input itself"),
-        ("--keep 0.5 --by label", "Choose one of"),
+        ("--keep 0.5 --by label", "or one of"),
     ):
         done = invoke("prune", "s.parquet", *arguments.split(), folder=tmp_path)
         assert done.returncode == 2

@@ -150,7 +150,7 @@ def test_a_worker_that_stands_still_holds_nobody_up(
     processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Data are for the workers that are left when it dies, and Dask would wait for it for ever."""
-    monkeypatch.setattr("cgscore.execution.dask.RECONNECT_SECONDS", 10.0)
+    monkeypatch.setattr("cgscore.execution.dask.SCATTER_SECONDS", 10.0)
     first = processes.add()
     processes.add()
     with processes.client(2) as client:
@@ -218,7 +218,7 @@ def test_blocks_done_elsewhere_are_those_done_here(data: Any) -> None:
         known = landmarks_of(H, rows, ridge, np.random.default_rng(0))
         blocks = random_blocks(800, 4, np.random.default_rng(1))
         here = Bounds(H, rows, known).of("random", blocks, ignore)
-        there = Bounds(H, rows, known).of("random", blocks, ignore, Local(most=2))
+        there = Bounds(H, rows, known).of("random", blocks, ignore, Local(max_threads=2))
         np.testing.assert_allclose(there, here, rtol=1e-5)
 
 
@@ -333,5 +333,5 @@ def test_a_cluster_uses_all_its_workers(client: Client, tmp_path: Path) -> None:
 def test_values_stay_on_the_workers(client: Client) -> None:
     cluster = Cluster(client)
     held = cluster.hold(mul, np.arange(4.0), [1, 2, 3])
-    found = cluster.each(mul, held, 10)
+    found = cluster.apply(mul, held, 10)
     assert [value.tolist()[1] for value in found] == [10, 20, 30]

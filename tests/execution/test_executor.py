@@ -27,7 +27,7 @@ def executor(request: pytest.FixtureRequest) -> Executor:
         from cgscore.execution.dask import Cluster
 
         return Cluster(request.getfixturevalue("client"))
-    return Local(most=1 if request.param == "one thread" else 3)
+    return Local(max_threads=1 if request.param == "one thread" else 3)
 
 
 def multiply(shared: Any, item: int) -> Any:
@@ -79,13 +79,13 @@ def test_an_error_of_a_task_is_raised_here(executor: Executor) -> None:
 
 
 def test_results_come_as_they_are_ready() -> None:
-    order = [value for _, value in Local(most=2).map(sleep, None, [0.3, 0.0])]
+    order = [value for _, value in Local(max_threads=2).map(sleep, None, [0.3, 0.0])]
     assert order == [0.0, 0.3]
 
 
 def test_threads_are_as_many_as_fit_in_memory() -> None:
-    executor = Local(limit=1000, most=8)
-    executor.check_memory(shared=100, each=300)
+    executor = Local(limit=1000, max_threads=8)
+    executor.check_memory(shared=100, per_task=300)
     assert executor.workers() == 3
     with pytest.raises(MemoryLimitError, match=r"needs 1 kB .* 0.9 kB is left of the limit"):
-        executor.check_memory(shared=100, each=1000)
+        executor.check_memory(shared=100, per_task=1000)

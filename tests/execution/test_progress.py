@@ -42,11 +42,11 @@ def test_time_left_is_by_work_done_in_this_run(monkeypatch: pytest.MonkeyPatch) 
     left = []
     for amount, before in ((400.0, True), (100.0, False), (100.0, False)):
         advance(amount, before=before)
-        left.append(bar._shown.tasks[0].fields["left"])
+        left.append(bar._display.tasks[0].fields["time_left"])
     # 400 were there at the start; then 100 in 2 s leave 500 for 10 s, and 100 more leave 400
     assert left == ["", "10 s left", "8.0 s left"]
-    assert bar._shown.tasks[0].percentage == pytest.approx(60)
-    assert bar._shown.tasks[0].description == "factor"
+    assert bar._display.tasks[0].percentage == pytest.approx(60)
+    assert bar._display.tasks[0].description == "factor"
 
 
 def test_phases_that_take_turns_are_timed_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ def test_every_method_keeps_the_contract(name: str) -> None:
     assert method.accepts <= {*PARTICULAR, "client"}
     cost = method.cost(Sizes(5000, 20, 4), Options.checked(), 2)
     assert cost.flops > 0
-    assert cost.least <= cost.bytes
+    assert cost.min_bytes <= cost.bytes
     assert method.keeps
 
 

@@ -109,10 +109,10 @@ def test_mistakes_are_told(digits: cgscore.Scores) -> None:
         ({"fraction": 0.5, "seed": None}, "got None"),
         ({"fraction": 0.5, "by": ["a"] * len(digits)}, "must hold numbers"),
         ({"fraction": float("nan")}, "above 0 and at most 1"),
-        ({"fraction": 0.5, "order": "best"}, "Choose one of: low-first"),
+        ({"fraction": 0.5, "order": "best"}, "order must be one of low-first"),
         ({"fraction": 0.5, "offset": 0.1}, "order='window'"),
         ({"fraction": 0.5, "order": "window", "offset": 0.6}, "from 0 to 0.5"),
-        ({"fraction": 0.5, "by": "nothing"}, "Choose one of: cg"),
+        ({"fraction": 0.5, "by": "nothing"}, "by must be an array or one of cg"),
         ({"fraction": 0.5, "by": np.zeros(3)}, r"\(3,\)"),
         ({"fraction": 0.5, "by": np.full(len(digits), np.nan)}, "no value for"),
     ):

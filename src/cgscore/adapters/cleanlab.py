@@ -115,7 +115,7 @@ class CGScoreIssueManager(IssueManager):  # type: ignore[misc]
         self.info = self.collect_info(scores, issues)
 
     def collect_info(self, scores: Scores, issues: LabelIssues) -> dict[str, Any]:
-        """What `Datalab.get_info` returns."""
+        """The value of `Datalab.get_info`."""
         return {
             "estimated_wrong": issues.summary.estimated_wrong,
             "interval": list(issues.summary.interval),

@@ -105,7 +105,7 @@ def _values(scores: Scores, columns: Sequence[str] | None, prefix: str) -> dict[
     columns = columns or (CLASSIFICATION_COLUMNS if len(scores.classes) else REGRESSION_COLUMNS)
     missing = [name for name in columns if name not in table]
     if missing:
-        raise OptionError(f"{missing[0]!r} is not known. Choose from: {', '.join(table.columns)}.")
+        raise OptionError(f"columns must be among {', '.join(table.columns)}; got {missing[0]!r}.")
     return {
         prefix + name: table[name].astype(object).where(table[name].notna(), None).tolist()
         for name in columns

@@ -27,7 +27,7 @@ from cgscore.selection.orders import check_selection
 
 
 class _ScoringEstimator(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: checking and scoring the data."""
+    """Base class of both estimators: checks and scores the data."""
 
     method: str
     ridge: float | str
@@ -182,8 +182,8 @@ class CGResampler(_ScoringEstimator):
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """The rows of X and y that are kept, in the types that were given."""
-        kept = self._choose(X, y)
-        return _safe_indexing(X, kept), _safe_indexing(y, kept)
+        positions = self._choose(X, y)
+        return _safe_indexing(X, positions), _safe_indexing(y, positions)
 
     def _choose(self, X: Any, y: Any) -> NDArray[np.intp]:
         check_selection(self.fraction, self.order, None)
@@ -197,5 +197,5 @@ class CGResampler(_ScoringEstimator):
             seed=self._seed(),
             progress=False,
         )
-        kept: NDArray[np.intp] = self.sample_indices_
-        return kept
+        positions: NDArray[np.intp] = self.sample_indices_
+        return positions

@@ -1,4 +1,4 @@
-"""What is printed of the cost of each method."""
+"""Printing of the cost of each method."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _cost_in_words(cost: Cost, rate: float, memory: int) -> str:
     text = f"about {show_seconds(cost.seconds(rate))} and {show_bytes(cost.bytes)}"
     if cost.bytes > memory:
         text += f", more than the {show_bytes(memory)} available here"
-        if cost.least <= memory:
+        if cost.min_bytes <= memory:
             text += (
                 f"; will work from disk ({show_bytes(cost.disk)})"
                 if cost.disk

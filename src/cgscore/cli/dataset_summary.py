@@ -1,4 +1,4 @@
-"""What is printed of a dataset, in one line and its notes."""
+"""Printing of a dataset, in one line and its notes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def print_dataset(
 
 
 def _kind(dataset: Dataset) -> str:
-    """What the examples are, and how many numbers describe each."""
+    """The kind of the examples, and how many numbers describe each."""
     p = dataset.shape[1]
     if dataset.image:
         height, width, *channels = dataset.X.shape[1:]

@@ -52,7 +52,7 @@ def demo(
                 "report": str(page),
                 "flipped": digits.flipped,
                 "suspects": len(digits.suspects),
-                "found": digits.found,
+                "found": digits.detected,
                 "precision": digits.precision,
                 "recall": digits.recall,
                 "suggestions_right": digits.corrected,
@@ -76,7 +76,8 @@ def _print_comparison(console: Console, digits: FlippedDigits) -> None:
         "\n"
         f"About {digits.estimated:.0f} labels look wrong (95 %: {low:.0f} to {high:.0f}); "
         f"{count} are flagged.\n"
-        f"{digits.flipped} labels were flipped, and {digits.found} of them are among the {count}:\n"
+        f"{digits.flipped} labels were flipped, and {digits.detected} of them are among the "
+        f"{count}:\n"
         f"precision {digits.precision:.1%}, recall {digits.recall:.1%}. "
         f"The suggested label is right for {digits.corrected}.\n"
         "\n"

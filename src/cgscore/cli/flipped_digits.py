@@ -36,7 +36,7 @@ class FlippedDigits:
         95 % interval of that number.
     flipped : int
         Number of labels that were flipped.
-    found : int
+    detected : int
         Flipped labels among the suspects.
     corrected : int
         Flipped labels among the suspects whose suggested label is the true one.
@@ -47,18 +47,18 @@ class FlippedDigits:
     estimated: float
     interval: tuple[float, float]
     flipped: int
-    found: int
+    detected: int
     corrected: int
 
     @property
     def precision(self) -> float:
         """Share of the suspects whose label was flipped."""
-        return self.found / max(1, len(self.suspects))
+        return self.detected / max(1, len(self.suspects))
 
     @property
     def recall(self) -> float:
         """Share of the flipped labels that are among the suspects."""
-        return self.found / self.flipped
+        return self.detected / self.flipped
 
 
 def find_flipped_labels(seed: int = 0) -> FlippedDigits:
@@ -79,7 +79,7 @@ def find_flipped_labels(seed: int = 0) -> FlippedDigits:
         estimated=issues.attrs["estimated_wrong"],
         interval=tuple(issues.attrs["interval"]),
         flipped=int((labels != true_labels).sum()),
-        found=int(wrong.sum()),
+        detected=int(wrong.sum()),
         corrected=int((wrong & right_suggestion).sum()),
     )
 

@@ -70,7 +70,7 @@ def info(
 
 
 def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str, Any]:
-    """What a source holds, for the JSON document; also printed if there is a console."""
+    """The content of a source, for the JSON document; also printed if there is a console."""
     from cgscore.data.inspection import inspect
     from cgscore.data.readers.sample import Sample
     from cgscore.data.source import overview
@@ -160,7 +160,9 @@ def _estimates(
     from cgscore.methods.cost import Sizes
 
     memory, rate = available_memory(), product_rate()
-    each_worker = memory if worker_memory is None else parse_bytes(worker_memory, "--worker-memory")
+    bytes_per_worker = (
+        memory if worker_memory is None else parse_bytes(worker_memory, "--worker-memory")
+    )
     sizes = Sizes(document["n"], document["p"], document["classes"] or 1)
     estimates = costs(sizes, options, workers)
     cluster_rate = rate if workers is None else rate / cores() * workers
@@ -175,11 +177,11 @@ def _estimates(
                 "seconds": cost.seconds(rate if name == "exact" else cluster_rate),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
-                "least_bytes": cost.least,
+                "least_bytes": cost.min_bytes,
                 "disk": cost.disk,
                 "worker_bytes": cost.worker_bytes,
-                "fits_worker": cost.worker_bytes <= each_worker,
-                "bytes_moved": cost.moved,
+                "fits_worker": cost.worker_bytes <= bytes_per_worker,
+                "bytes_moved": cost.traffic,
             }
             for name, cost in estimates.items()
         },

@@ -236,8 +236,8 @@ def _print_kept(
     values: NDArray[Any],
 ) -> None:
     """Print how many examples stay of how many classes, and the range of their scores."""
-    kept, total = len(positions), len(scores)
-    text = f"{kept:,} of {total:,} examples stay ({kept / total:.1%}), {order}"
+    count, total = len(positions), len(scores)
+    text = f"{count:,} of {total:,} examples stay ({count / total:.1%}), {order}"
     if len(scores.classes):
         counts = scores.table["given_label"].iloc[positions].value_counts()
         text += f", from {len(counts)} of {len(scores.classes)} classes: {counts.min():,} to "

@@ -1,4 +1,4 @@
-"""What is printed of suspected label errors: sentences, then a table."""
+"""Printing of suspected label errors: sentences, then a table."""
 
 from __future__ import annotations
 

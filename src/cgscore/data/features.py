@@ -16,7 +16,7 @@ from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders import Encoder, encode, scaled
 from cgscore.data.encoders.encoding import check_scaling
 from cgscore.data.encoders.registry import find_encoder, text_encoder
-from cgscore.data.encoders.vision import MOST
+from cgscore.data.encoders.vision import MAX_SIDE
 from cgscore.data.readers.arrays import read_features
 from cgscore.data.readers.options import ReadContext
 from cgscore.errors import CGScoreWarning, DataError, OptionError
@@ -89,11 +89,11 @@ class Encoding:
         """What readers must know of the encoder: sizes of images, and whether it takes texts."""
         side = max_side = None
         if self.encoder is not None:
-            side, max_side = self.encoder.side, self.encoder.most
+            side, max_side = self.encoder.side, self.encoder.max_side
         elif self.name == AUTO:
-            side = max_side = MOST
+            side = max_side = MAX_SIDE
         elif self.is_file:
-            side = MOST
+            side = MAX_SIDE
         texts = self.encoder is not None and self.encoder.takes == "text"
         return ReadContext(side, max_side, texts, self.progress)
 

@@ -1,4 +1,4 @@
-"""Devices that torch knows."""
+"""Devices of torch."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Turns:
-    """Callers of one kind at a time, any number of them; whoever came first goes first."""
+    """A lock for any number of callers of one kind at a time, first come, first served."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
@@ -36,7 +36,7 @@ class _Turns:
 
     @contextmanager
     def take(self, kind: str) -> Iterator[None]:
-        """Wait for the turn. A thread that has one thread of BLAS keeps it, whatever it asks."""
+        """Hold the lock for this kind; a caller limited to one BLAS thread stays so inside."""
         self.enter(kind)
         try:
             yield
@@ -49,7 +49,7 @@ class _Turns:
         with self._change:
             if me in self._depth:
                 if (self._kind, kind) == ("all", "one"):
-                    raise RuntimeError("one BLAS thread asked for inside all; a fault in cgscore")
+                    raise RuntimeError("one_blas_thread was entered inside all_blas_threads")
                 self._depth[me] += 1
                 return
             ticket = object()
@@ -66,7 +66,7 @@ class _Turns:
             self._depth[me], self._kind = 1, kind
 
     def leave(self) -> None:
-        """End the turn; the last of its kind restores what was before."""
+        """End the turn; the last caller of its kind restores the number of threads."""
         me = threading.get_ident()
         with self._change:
             self._depth[me] -= 1
@@ -79,11 +79,11 @@ class _Turns:
                 self._limit = None
             self._change.notify_all()
 
-    def alone(self) -> _Turns:
-        """The same in the child of a fork, where no other thread is."""
-        me, fresh = threading.get_ident(), _Turns()
-        fresh._depth, fresh._kind, fresh._limit = {me: self._depth[me]}, self._kind, self._limit
-        return fresh
+    def after_fork(self) -> _Turns:
+        """The same lock in the child of a fork, which has this thread only."""
+        me, turns = threading.get_ident(), _Turns()
+        turns._depth, turns._kind, turns._limit = {me: self._depth[me]}, self._kind, self._limit
+        return turns
 
 
 _turns = _Turns()
@@ -92,7 +92,7 @@ _turns = _Turns()
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread while callers themselves run in parallel.
 
-    Threads that the caller starts inside must not ask again: they have what they need.
+    Threads that the caller starts inside must not call this again: the limit holds for them too.
     """
     return _turns.take("one")
 
@@ -117,8 +117,8 @@ def _limited() -> Any:
 def _take_over() -> None:
     """Let this thread set limits.
 
-    threadpoolctl heeds only the thread that did so first, and says nothing to others. Ours come and
-    go in any order; the turns order them.
+    threadpoolctl silently ignores all threads but the first that set a limit. Here threads come and
+    go in any order, and `_Turns` serialises them.
     """
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
@@ -127,12 +127,12 @@ def _take_over() -> None:
 
 def _in_child() -> None:
     global _turns
-    _turns = _turns.alone()
+    _turns = _turns.after_fork()
     _turns.leave()
 
 
-# Whoever registers last is asked first. Pools of threads hold a lock during a fork, for which those
-# inside may be waiting; so it must be ours that waits before that lock is taken.
+# The hook registered last runs first. Thread pools hold a lock during a fork, for which threads
+# inside may be waiting; so this hook has to wait before that lock is taken.
 importlib.import_module("concurrent.futures.thread")
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -143,11 +143,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def libraries(threads: bool = True) -> list[str]:
-    """The BLAS libraries of numpy and scipy: name, version, processor type and threads of each."""
-    found = [pool for pool in _controller().info() if pool["user_api"] == "blas"]
-    ours = [pool for pool in found if re.search("numpy|scipy", pool["filepath"])]
+    """The BLAS libraries of numpy and scipy: name, version, architecture and threads of each."""
+    pools = [pool for pool in _controller().info() if pool["user_api"] == "blas"]
+    bundled = [pool for pool in pools if re.search("numpy|scipy", pool["filepath"])]
     return sorted(
         f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}"
         + (f", {pool['num_threads']} threads" if threads else "")
-        for pool in ours or found  # where they share one library, it is not in their folders
+        for pool in bundled or pools  # a shared system library is not in their folders
     )

@@ -1,7 +1,7 @@
-"""`functools.cached_property` as it is since Python 3.12: without a lock.
+"""`functools.cached_property` as of Python 3.12: without a lock.
 
-The older one has a lock for each class, which makes threads wait for each other's data and stays
-locked for ever in a child that is forked while one of them computes.
+Older versions have one lock per class, which makes threads wait for each other's data and stays
+locked for ever in a child that is forked while a thread computes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):
-    """A property that is computed when it is first asked for, and then kept by its object."""
+    """A property that is computed on first access and then stored in its object."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function = function
@@ -32,5 +32,5 @@ class cached_property(Generic[T]):
         if instance is None:
             return self
         value = self._function(instance)
-        instance.__dict__[self._name] = value  # from now on found before this
+        instance.__dict__[self._name] = value  # takes precedence over this descriptor
         return value

@@ -1,14 +1,14 @@
-"""A folder from which an interrupted run goes on: what it is of, finished panels, finished strips.
+"""A folder from which an interrupted run resumes: its work, finished panels, finished steps.
 
 ::
 
-    checkpoint.json        what the work is of; a folder of anything else is refused by name
+    checkpoint.json        everything that decides the result; other work is rejected
     panel-00000.tiles      finished row panels of the factor (`storage.PanelFiles`)
-    NAME.arrays            other finished parts: arrays of one step
-    lock                   held while a process works here
+    NAME.arrays            arrays of another finished step
+    lock                   locked while a process works here
 
 Every part is sealed for its name and this work (`execution.sealed`); a part that is damaged,
-swapped or from elsewhere is computed again, and `Checkpoint.renewed` says which.
+swapped or from elsewhere is computed again, and `Checkpoint.renewed` lists it.
 
 Every file is written under another name, flushed to the disk and then renamed, so that after a
 kill or a power cut each is whole or absent.
@@ -40,7 +40,7 @@ from cgscore.kernel import UnitRows
 FORMAT = 2
 
 _MANIFEST = "checkpoint.json"
-_MAX_MANIFEST_BYTES = 1 << 20  # bytes of a manifest that is worth reading
+_MAX_MANIFEST_BYTES = 1 << 20  # larger files are not read
 _NAMES = {
     "format": "the layout of the files",
     "cgscore": "cgscore's version",
@@ -69,7 +69,7 @@ _NAMES = {
 
 
 def method_in(folder: Path) -> str | None:
-    """The method of the work that a folder holds, if it holds any."""
+    """The method of the checkpoint in a folder; None if there is no checkpoint."""
     manifest = folder / _MANIFEST
     if not manifest.is_file():
         return None
@@ -100,53 +100,53 @@ def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
 
 
 def digest_of(array: NDArray[Any]) -> str:
-    """A short name for the contents of an array."""
+    """A hash of the contents of an array."""
     return str(xxhash.xxh3_64_hexdigest(np.ascontiguousarray(array).tobytes()))
 
 
 class StepStore(Protocol):
-    """Keeps the arrays of finished steps; see `Checkpoint`."""
+    """Stores the arrays of finished steps; see `Checkpoint`."""
 
     def load(self, name: str) -> dict[str, Any] | None:
-        """Arrays that an earlier run kept under this name."""
+        """Arrays that an earlier run saved under this name, or None."""
         ...
 
     def save(self, name: str, **arrays: Any) -> None:
-        """Keep the arrays of a finished step."""
+        """Save the arrays of a finished step."""
         ...
 
 
 class Files(Protocol):
-    """Files in a checkpoint's folder that somebody else writes, such as the panels of a factor."""
+    """Files in a checkpoint that another class writes, such as the panels of a factor."""
 
     renewed: list[str]
 
     def close(self) -> None:
-        """Finish what is being written."""
+        """Finish pending writes."""
         ...
 
 
 class Checkpoint:
-    """An open folder; what it holds is of exactly this work."""
+    """An open, locked folder of finished parts of exactly this work."""
 
     def __init__(self, folder: Path, work: Mapping[str, Any]) -> None:
         self.folder = folder
         self.digest = work_digest(work)
-        self._release = weakref.finalize(self, _opened(folder, work).close)
+        self._release = weakref.finalize(self, _open_folder(folder, work).close)
         self._files: Files | None = None
         self._renewed: list[str] = []
 
     def renewed(self) -> list[str]:
-        """A sentence about parts that were there and could not be used, if there were any."""
+        """A sentence about stored parts that could not be used, if there were any."""
         names = [*(self._files.renewed if self._files else []), *self._renewed]
         return [renewed(f"The checkpoint {self.folder}", names)] if names else []
 
     def attach(self, files: Files) -> None:
-        """Close these files with the checkpoint, and say which of them were not used."""
+        """Close these files with the checkpoint, and include their unusable parts in `renewed`."""
         self._files = files
 
     def load(self, name: str) -> dict[str, Any] | None:
-        """The arrays that were kept under `name`, if they are there and sound."""
+        """The arrays saved under `name`; None if they are missing or damaged."""
         path = self._path(name)
         if not path.exists():
             return None
@@ -162,13 +162,13 @@ class Checkpoint:
         return None
 
     def save(self, name: str, **arrays: Any) -> None:
-        """Keep arrays under a name."""
+        """Save arrays under a name."""
         content = io.BytesIO()
         np.savez(content, **arrays)
         _write_whole(self._path(name), sealed(content.getvalue(), self.digest, name))
 
     def close(self) -> None:
-        """Finish what is being written and let other processes work here."""
+        """Finish pending writes and unlock the folder."""
         if self._files:
             self._files.close()
         self._release()
@@ -177,8 +177,8 @@ class Checkpoint:
         return self.folder / f"{name}.arrays"
 
 
-def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
-    """Lock the folder, made if missing, and see that it is of this work."""
+def _open_folder(folder: Path, work: Mapping[str, Any]) -> IO[str]:
+    """Lock the folder, created if missing, and check that it belongs to this work."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -186,10 +186,11 @@ def _opened(folder: Path, work: Mapping[str, Any]) -> IO[str]:
             f"checkpoint={str(folder)!r}: cannot make this folder ({error.strerror})."
         ) from error
     manifest = folder / _MANIFEST
-    lock = _locked(folder)
+    lock = _lock_folder(folder)
     try:
-        ours = ("lock", f"{Path(_MANIFEST).stem}.part")  # the latter of a run that was cut short
-        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in ours)
+        # a run that was cut short leaves the second
+        permitted = ("lock", f"{Path(_MANIFEST).stem}.part")
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in permitted)
         if manifest.is_file():
             _compare(folder, _read(manifest), work)
         elif others:
@@ -212,21 +213,21 @@ def _read(manifest: Path) -> dict[str, Any]:
     try:
         if manifest.stat().st_size > _MAX_MANIFEST_BYTES:
             raise ValueError("too large")
-        found = json.loads(manifest.read_text(encoding="utf-8"))
-        if not isinstance(found, dict):
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
             raise ValueError("no record")
     except (OSError, ValueError, RecursionError) as error:
         raise StorageError(
             f"{manifest}: this is no checkpoint of cgscore ({error}). Give another folder."
         ) from error
-    return found
+    return content
 
 
-def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) -> None:
+def _compare(folder: Path, recorded: Mapping[str, Any], work: Mapping[str, Any]) -> None:
     plural = ("inputs", "edges", "labels", "model", "subset", "test")
     for key in _NAMES:
-        if found.get(key) != work.get(key):
-            detail = "" if key in plural else f": {found.get(key)!s}, now {work.get(key)}"
+        if recorded.get(key) != work.get(key):
+            detail = "" if key in plural else f": {recorded.get(key)!s}, now {work.get(key)}"
             raise StorageError(
                 f"checkpoint={str(folder)!r} belongs to other work: {_NAMES[key]} "
                 f"differ{'' if key in plural else 's'}{detail}. Give another folder, "
@@ -234,7 +235,7 @@ def _compare(folder: Path, found: Mapping[str, Any], work: Mapping[str, Any]) ->
             )
 
 
-def _locked(folder: Path) -> IO[str]:
+def _lock_folder(folder: Path) -> IO[str]:
     try:
         # "a": what a link leads to is not cut off; and no link is followed where that can be said
         handle = os.open(

@@ -1,8 +1,8 @@
 """Tasks and matrix panels on a Dask cluster.
 
-Shared data are scattered to all workers once. Dask itself repeats what a lost worker had in hand
-and fetches the data for a new one; if the last worker that holds the data dies, they are scattered
-again. What Dask cannot mend ends in a `ClusterError` that says what happened.
+Shared data are scattered to all workers once. Dask itself reruns the tasks of a lost worker and
+copies the data to a new one; if the last worker that holds the data dies, they are scattered
+again. Failures from which Dask cannot recover raise a `ClusterError` that names the cause.
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ from distributed.scheduler import KilledWorker
 from cgscore import __version__
 from cgscore.errors import CGScoreError, ClusterError, MemoryLimitError
 from cgscore.execution.blas import libraries
-from cgscore.execution.executor import SMALLER, alone
+from cgscore.execution.executor import SMALLER_TASKS, run_task
 from cgscore.execution.machine import show_bytes
 
 S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
 
-_GONE = "The connection to the Dask scheduler was lost."
-_AGAIN = "Start the cluster again, and run again; with a checkpoint no finished task is repeated."
+_CONNECTION_LOST = "The connection to the Dask scheduler was lost."
+_RESTART_ADVICE = (
+    "Start the cluster again, and run again; with a checkpoint no finished task is repeated."
+)
 
-RETRIES = 3  # times that data are scattered again without a task finished in between
-FRESH = 1.0  # seconds for which a look at the workers is good enough for the progress shown
-WAIT = 30  # seconds for a scheduler or a first worker
-RECONNECT_SECONDS = 30.0  # seconds for data to reach all workers,
-SLOWEST = 1e6  # and bytes of them that must at least be done in one more
+RETRIES = 3  # scatters in a row without a finished task before giving up
+WORKER_LIST_SECONDS = 1.0  # age up to which the list of workers is reused for the progress shown
+CONNECT_SECONDS = 30  # timeout for a scheduler or a first worker
+SCATTER_SECONDS = 30.0  # timeout for data to reach all workers,
+MIN_BYTES_PER_SECOND = 1e6  # plus their size at this rate
 
 
 @contextmanager
@@ -55,7 +57,7 @@ def connected(
     """A client of the cluster at an address or in a file, or of a new one of local processes."""
     if workers is not None:
         try:
-            with _later_interrupts(), ExitStack() as starting:
+            with _deferred_interrupts(), ExitStack() as starting:
                 local = starting.enter_context(
                     LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
                 )
@@ -66,12 +68,12 @@ def connected(
         try:
             yield client
         finally:
-            with _later_interrupts():
+            with _deferred_interrupts():
                 running.close()
         return
     where = address or scheduler_file
     try:
-        client = Client(address or _address_in(scheduler_file), timeout=WAIT)
+        client = Client(address or _address_in(scheduler_file), timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"No Dask scheduler answers at {where} ({error}). Start one with `dask scheduler`, "
@@ -82,11 +84,11 @@ def connected(
 
 
 @contextmanager
-def _later_interrupts() -> Iterator[None]:
-    """Raise a `KeyboardInterrupt` after what is inside: Dask cannot be stopped while it starts.
+def _deferred_interrupts() -> Iterator[None]:
+    """Defer a `KeyboardInterrupt` to the end of the block: Dask cannot be stopped while it starts.
 
-    Processes that are started inside are not interrupted at all: Ctrl-C in a terminal reaches them
-    too, and they end with this one.
+    Processes started inside ignore the signal: Ctrl-C in a terminal reaches them too, and they end
+    with this one.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -108,10 +110,10 @@ def _later_interrupts() -> Iterator[None]:
 
 
 def _address_in(scheduler_file: str | None) -> str:
-    """The address in the file that a scheduler wrote."""
+    """The address in a scheduler file."""
     try:
-        found = json.loads(Path(str(scheduler_file)).read_text(encoding="utf-8"))
-        return str(found["address"])
+        document = json.loads(Path(str(scheduler_file)).read_text(encoding="utf-8"))
+        return str(document["address"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ClusterError(
             f"{scheduler_file} is no scheduler file ({error!r}). `dask scheduler "
@@ -121,7 +123,7 @@ def _address_in(scheduler_file: str | None) -> str:
 
 @dataclass
 class RemoteArray:
-    """Values on workers, and how to make them again."""
+    """Values on workers, and how to recompute them."""
 
     make: Callable[[], list[Future[Any]]]
     values: list[Future[Any]]
@@ -138,50 +140,51 @@ class Cluster:
             )
         self._client = client
         self._warnings: list[str] = []
-        self._last: dict[str, Any] = {}  # workers, as of the last look,
-        self._there: dict[str, Any] = {}  # and of the last one that saw any
-        self._looked = 0.0
-        with _mended("the first call"):
-            client.wait_for_workers(1, timeout=WAIT)
+        self._workers: dict[str, Any] = {}  # by address, as last fetched
+        self._last_workers: dict[str, Any] = {}  # the last list that was not empty
+        self._fetch_time = 0.0
+        with _naming_failures("the first call"):
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
             self._check()
 
     def workers(self) -> int:
-        """Threads of all workers that are there, as of `FRESH` seconds ago at most."""
-        fresh = self._last and time.monotonic() - self._looked < FRESH
-        found = self._last if fresh else self._found()
-        return sum(worker["nthreads"] for worker in found.values())
+        """Threads of all connected workers, at most `WORKER_LIST_SECONDS` seconds old."""
+        is_recent = self._workers and time.monotonic() - self._fetch_time < WORKER_LIST_SECONDS
+        workers = self._workers if is_recent else self._fetch_workers()
+        return sum(worker["nthreads"] for worker in workers.values())
 
     def memory(self) -> float:
         """Bytes of all workers together; infinite if one has no limit."""
-        limits = [worker["memory_limit"] for worker in self._found().values()]
+        limits = [worker["memory_limit"] for worker in self._fetch_workers().values()]
         return float(sum(limits)) if all(limits) else float("inf")
 
-    def check_memory(self, shared: int, each: int) -> None:
-        """Refuse workers that are too small before they die of it."""
-        for name, worker in self._found().items():
+    def check_memory(self, shared: int, per_task: int) -> None:
+        """Raise `MemoryLimitError` if a worker has too little memory for its tasks."""
+        for name, worker in self._fetch_workers().items():
             threads, limit = worker["nthreads"], worker["memory_limit"]
-            needed = shared + each * threads
+            needed = shared + per_task * threads
             if limit and needed > limit:
                 raise MemoryLimitError(
                     f"The worker {name} may use {show_bytes(limit)} of memory and needs "
                     f"{show_bytes(needed)}: {show_bytes(shared)} for the data and "
-                    f"{show_bytes(each)} for a task in each of its {threads} threads. {SMALLER} "
-                    "or start workers with a larger --memory-limit or fewer --nthreads."
+                    f"{show_bytes(per_task)} for a task in each of its {threads} threads. "
+                    f"{SMALLER_TASKS} or start workers with a larger --memory-limit or fewer "
+                    "--nthreads."
                 )
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
     ) -> Generator[tuple[int, R]]:
         """Run on the workers, earlier items first."""
-        left = dict(enumerate(items))
-        fruitless = 0
-        while left:
-            before = len(left)
-            for position, result in self._round(function, shared, left):
-                del left[position]
+        remaining = dict(enumerate(items))
+        failed_rounds = 0
+        while remaining:
+            before = len(remaining)
+            for position, result in self._run_remaining(function, shared, remaining):
+                del remaining[position]
                 yield position, result
-            fruitless = 0 if len(left) < before else fruitless + 1
-            if fruitless == RETRIES:
+            failed_rounds = 0 if len(remaining) < before else failed_rounds + 1
+            if failed_rounds == RETRIES:
                 raise ClusterError(
                     f"Workers died {RETRIES} times before any task was finished, and the data with "
                     "them. Look at the workers' logs; they may have too little memory."
@@ -191,9 +194,9 @@ class Cluster:
         """Values that stay on the workers: ``function(shared, item)`` of every item."""
 
         def make() -> list[Future[Any]]:
-            with _mended("a part of the kernel matrix"):
-                data = self._scattered(shared)
-                made = self._client.map(
+            with _naming_failures("a part of the kernel matrix"):
+                data = self._scatter(shared)
+                futures = self._client.map(
                     _task,
                     items,
                     function=function,
@@ -202,59 +205,59 @@ class Cluster:
                     pure=False,
                     version=__version__,
                 )
-                for future in as_completed(made, loop=self._client.loop):
+                for future in as_completed(futures, loop=self._client.loop):
                     if future.status != "finished":
                         future.result()
-            return list(made)
+            return list(futures)
 
         return RemoteArray(make, make())
 
-    def each(self, function: Callable[[R, S], T], held: RemoteArray, argument: S) -> list[T]:
-        """``function(value, argument)`` where the values are, in their order.
+    def apply(self, function: Callable[[R, S], T], remote: RemoteArray, argument: S) -> list[T]:
+        """``function(value, argument)`` computed where each value is, in order.
 
-        Dask makes values again that are lost with a worker. Where it cannot, because what they are
-        made of is lost too, all are made again.
+        Dask recomputes values that are lost with a worker. Where it cannot, because their inputs
+        are lost too, all values are recomputed.
         """
         attempt = 0
         while True:
             try:
-                with _mended("a product"):
-                    data = self._scattered(argument)
-                    asked = self._client.map(
+                with _naming_failures("a product"):
+                    data = self._scatter(argument)
+                    futures = self._client.map(
                         _with_argument,
-                        held.values,
+                        remote.values,
                         function=function,
                         argument=data,
                         key=_name(),
                         pure=False,
                     )
-                    found: list[T] = self._client.gather(asked)
-                return found
-            except _Forgotten:  # noqa: PERF203
+                    results: list[T] = self._client.gather(futures)
+                return results
+            except _DataLostError:  # noqa: PERF203
                 attempt += 1
                 if attempt == RETRIES:
                     raise
-                held.values = held.make()
+                remote.values = remote.make()
 
     def describe(self) -> dict[str, Any]:
-        """Dask's workers when any were seen last: all may be gone once the work is done."""
-        threads = sum(worker["nthreads"] for worker in self._there.values())
-        return {"kind": "dask", "count": len(self._there), "threads": threads}
+        """The workers as of the last non-empty list: they may be gone once the work is done."""
+        threads = sum(worker["nthreads"] for worker in self._last_workers.values())
+        return {"kind": "dask", "count": len(self._last_workers), "threads": threads}
 
     def warnings(self) -> list[str]:
-        """Workers with other libraries."""
+        """Workers whose libraries differ from those here."""
         return self._warnings
 
-    def _round(
-        self, function: Callable[[S, T], R], shared: S, left: dict[int, T]
+    def _run_remaining(
+        self, function: Callable[[S, T], R], shared: S, remaining: dict[int, T]
     ) -> Generator[tuple[int, R]]:
-        """Results of what is left, until nothing is or the data are lost."""
-        order = sorted(left)
-        with _mended("a task"):
-            data = self._scattered(shared)
+        """Results of the remaining items, until all are done or the data are lost."""
+        order = sorted(remaining)
+        with _naming_failures("a task"):
+            data = self._scatter(shared)
             futures = self._client.map(
                 _task,
-                [left[position] for position in order],
+                [remaining[position] for position in order],
                 function=function,
                 shared=data,
                 version=__version__,
@@ -267,9 +270,9 @@ class Cluster:
         try:
             for future in as_completed(list(running.values()), loop=self._client.loop):
                 try:
-                    with _mended("a task"):
+                    with _naming_failures("a task"):
                         result = future.result()
-                except _Forgotten:
+                except _DataLostError:
                     continue
                 yield positions[future.key], result
                 running.pop(future.key).release()
@@ -279,17 +282,17 @@ class Cluster:
                 with suppress(OSError, TimeoutError, RuntimeError, CancelledError):
                     self._client.cancel(list(running.values()), force=True)
 
-    def _scattered(self, value: S) -> Future[S]:
-        """The value on all workers; tried again when one dies in the middle of it.
+    def _scatter(self, value: S) -> Future[S]:
+        """The value on all workers; retried if a worker dies meanwhile.
 
-        The scheduler would wait for that one for ever: it asks for as many copies as there were
-        workers when it began.
+        The scheduler would wait for that worker for ever: it requests as many copies as there were
+        workers at the start.
         """
 
         async def spread(key: str) -> Any:
             return await self._client.scatter({key: value}, broadcast=True, asynchronous=True)
 
-        attempt, seconds = 0, RECONNECT_SECONDS + sizeof(value) / SLOWEST
+        attempt, seconds = 0, SCATTER_SECONDS + sizeof(value) / MIN_BYTES_PER_SECOND
         while True:
             key = _name()
             try:
@@ -301,38 +304,38 @@ class Cluster:
                 # a KeyError is the scheduler's way to say that a worker is gone
                 attempt += 1
                 waited = isinstance(error, TimeoutError) and self._client.status == "running"
-                if waited and not self._found():
+                if waited and not self._fetch_workers():
                     raise ClusterError(
                         "Workers died again and again, and none is left. They probably ran out of "
-                        f"memory. {SMALLER} or start workers with a larger --memory-limit or fewer "
-                        "--nthreads."
+                        f"memory. {SMALLER_TASKS} or start workers with a larger --memory-limit or "
+                        "fewer --nthreads."
                     ) from error
                 if attempt > RETRIES or self._client.status != "running":
                     raise
                 Future(key, self._client).release()  # or the scheduler would go on trying
                 time.sleep(2**attempt / 4)  # the scheduler has to notice
 
-    def _found(self) -> dict[str, Any]:
-        """The workers that are there now."""
-        with _mended("a look at the workers"):
-            found = self._client.scheduler_info(n_workers=-1)
-        if "workers" not in found:
-            raise ClusterError(f"{_GONE} {_AGAIN}")
-        self._last, self._looked = found["workers"], time.monotonic()
-        self._there = self._last or self._there
-        return self._last
+    def _fetch_workers(self) -> dict[str, Any]:
+        """The workers connected now."""
+        with _naming_failures("a look at the workers"):
+            info = self._client.scheduler_info(n_workers=-1)
+        if "workers" not in info:
+            raise ClusterError(f"{_CONNECTION_LOST} {_RESTART_ADVICE}")
+        self._workers, self._fetch_time = info["workers"], time.monotonic()
+        self._last_workers = self._workers or self._last_workers
+        return self._workers
 
     def _check(self) -> None:
-        """Refuse workers without this version of cgscore; warn if their libraries differ."""
+        """Reject workers with another version of cgscore; warn if their libraries differ."""
         ours = environment()
         try:
-            found = self._client.run(environment)
+            environments = self._client.run(environment)
         except (ModuleNotFoundError, AttributeError) as error:
             raise ClusterError(
                 f"The workers cannot import cgscore ({error}). Install cgscore "
                 f"{ours['cgscore']} where they run, and start them again."
             ) from error
-        for name, theirs in found.items():
+        for name, theirs in environments.items():
             if theirs["cgscore"] != ours["cgscore"]:
                 raise ClusterError(
                     f"The worker {name} has cgscore {theirs['cgscore']}, here is "
@@ -347,7 +350,7 @@ class Cluster:
 
 
 def environment() -> dict[str, Any]:
-    """What decides the bits of a task here."""
+    """Versions and hardware that decide the bits of a result here."""
     return {
         "cgscore": __version__,
         "numpy": np.__version__,
@@ -358,56 +361,60 @@ def environment() -> dict[str, Any]:
 
 
 def _task(item: T, *, function: Callable[[S, T], R], shared: S, version: str) -> R:
-    if __version__ != version:  # it may have joined after all others were asked
+    if __version__ != version:  # a worker may have joined after `Cluster._check`
         raise ClusterError(
             f"A worker has cgscore {__version__}, the caller {version}. Install the same version "
             "everywhere."
         )
-    return alone(function, shared, item)
+    return run_task(function, shared, item)
 
 
 def _with_argument(value: R, *, function: Callable[[R, S], T], argument: S) -> T:
-    return alone(function, value, argument)
+    return run_task(function, value, argument)
 
 
 def _name() -> str:
     return f"cgscore-{uuid.uuid4().hex}"
 
 
-class _Forgotten(ClusterError):
-    """All workers that held some data died, and the work with them."""
+class _DataLostError(ClusterError):
+    """All workers that held some data died; their tasks are lost."""
 
 
 def _reason(error: Any) -> str:
-    """Why work was cancelled, of one future or of several that were gathered."""
+    """Why one future, or a group of gathered futures, was cancelled."""
     groups = getattr(error, "error_groups", None)
     return str(groups[0].reason if groups else getattr(error, "reason", "unknown"))
 
 
 @contextmanager
-def _mended(what: str) -> Iterator[None]:
-    """Turn what Dask raises into errors that say what happened."""
+def _naming_failures(activity: str) -> Iterator[None]:
+    """Turn what Dask raises during an activity into errors that say what happened."""
     try:
         yield
     except CGScoreError:
         raise
     except KilledWorker as error:
         raise ClusterError(
-            f"Workers died again and again while they worked on {what}; the last was "
-            f"{error.last_worker.address}. They probably ran out of memory. {SMALLER} or start "
-            "workers with a larger --memory-limit or fewer --nthreads."
+            f"Workers died again and again while they worked on {activity}; the last was "
+            f"{error.last_worker.address}. They probably ran out of memory. {SMALLER_TASKS} or "
+            "start workers with a larger --memory-limit or fewer --nthreads."
         ) from error
     except MemoryError as error:
         raise MemoryLimitError(
-            f"A worker ran out of memory on {what} ({error}). {SMALLER} or start workers with more "
-            "memory or fewer --nthreads."
+            f"A worker ran out of memory on {activity} ({error}). {SMALLER_TASKS} or start workers "
+            "with more memory or fewer --nthreads."
         ) from error
     except CancelledError as error:
         if _reason(error).startswith("scheduler"):
-            raise ClusterError(f"{_GONE} It was busy with {what}. {_AGAIN}") from error
-        raise _Forgotten(
-            f"All workers that held the data died during {what}. Look at their logs; they may have "
-            "too little memory. With a checkpoint a new run goes on from here."
+            raise ClusterError(
+                f"{_CONNECTION_LOST} It was busy with {activity}. {_RESTART_ADVICE}"
+            ) from error
+        raise _DataLostError(
+            f"All workers that held the data died during {activity}. Look at their logs; they may "
+            "have too little memory. With a checkpoint a new run goes on from here."
         ) from error
     except (OSError, TimeoutError, RuntimeError) as error:  # the latter from a closed client
-        raise ClusterError(f"The Dask cluster does not answer: {error}. {_AGAIN}") from error
+        raise ClusterError(
+            f"The Dask cluster does not answer: {error}. {_RESTART_ADVICE}"
+        ) from error

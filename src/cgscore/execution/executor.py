@@ -21,8 +21,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-#: How users make tasks smaller.
-SMALLER = "Make tasks smaller (with ratio for subsample, memory_limit for partition),"
+#: The first half of an advice; error messages add the second.
+SMALLER_TASKS = "Make tasks smaller (with ratio for subsample, memory_limit for partition),"
 
 
 class Executor(Protocol):
@@ -32,44 +32,44 @@ class Executor(Protocol):
         """Tasks that can run at the same time now."""
         ...
 
-    def check_memory(self, shared: int, each: int) -> None:
-        """Raise `MemoryLimitError` unless tasks of `each` bytes fit beside `shared` bytes."""
+    def check_memory(self, shared: int, per_task: int) -> None:
+        """Raise `MemoryLimitError` unless tasks of `per_task` bytes fit beside `shared` bytes."""
         ...
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
     ) -> Generator[tuple[int, R]]:
-        """Results as they come, each with the position of its item."""
+        """Results as they finish, each with the position of its item."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What ``meta["workers"]`` says."""
+        """The value of ``meta["workers"]``."""
         ...
 
     def warnings(self) -> list[str]:
-        """What a reader of results from these workers should know."""
+        """Sentences for the warnings of a result from these workers."""
         ...
 
 
 @runtime_checkable
 class ClusterExecutor(Executor, Protocol):
-    """Runs tasks in other processes, which can also keep values."""
+    """Runs tasks in other processes, which can also hold values between calls."""
 
     def memory(self) -> float:
         """Bytes that all workers may use together."""
         ...
 
     def hold(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> Any:
-        """Values that stay where they are made: ``function(shared, item)`` of every item."""
+        """Values that stay on the workers: ``function(shared, item)`` of every item."""
         ...
 
-    def each(self, function: Callable[[R, S], T], held: Any, argument: S) -> list[T]:
-        """``function(value, argument)`` of every held value, in their order."""
+    def apply(self, function: Callable[[R, S], T], remote: Any, argument: S) -> list[T]:
+        """``function(value, argument)`` of every remote value, in order."""
         ...
 
 
-def alone(function: Callable[[S, T], R], shared: S, item: T) -> R:
-    """The task, with one BLAS thread."""
+def run_task(function: Callable[[S, T], R], shared: S, item: T) -> R:
+    """The result of one task, computed with one BLAS thread."""
     with one_blas_thread():
         return function(shared, item)
 
@@ -81,38 +81,38 @@ class Local:
     share the data and need no guard in scripts.
     """
 
-    def __init__(self, limit: int | None = None, most: int | None = None) -> None:
+    def __init__(self, limit: int | None = None, max_threads: int | None = None) -> None:
         self._limit = limit
-        self._count = most or cores()
+        self._count = max_threads or cores()
 
     def workers(self) -> int:
-        """Threads."""
+        """Number of threads."""
         return self._count
 
-    def check_memory(self, shared: int, each: int) -> None:
-        """Take as many threads as fit; the shared data are in memory, and count in a limit."""
+    def check_memory(self, shared: int, per_task: int) -> None:
+        """Use as many threads as fit in memory; `shared` bytes of a limit are in use already."""
         room = memory_room(self._limit, taken=shared)
-        if each > room.bytes:
+        if per_task > room.bytes:
             raise MemoryLimitError(
-                f"Each task needs {show_bytes(each)} of memory; {room}. {SMALLER} "
+                f"Each task needs {show_bytes(per_task)} of memory; {room}. {SMALLER_TASKS} "
                 "or take a machine with more memory."
             )
-        self._count = max(1, min(self._count, room.bytes // max(each, 1)))
+        self._count = max(1, min(self._count, room.bytes // max(per_task, 1)))
 
     def map(
         self, function: Callable[[S, T], R], shared: S, items: Sequence[T]
     ) -> Generator[tuple[int, R]]:
-        """Run in threads; few results wait to be taken."""
+        """Run in threads; at most two items per thread are in flight."""
         pool = ThreadPoolExecutor(self._count)
         running: dict[Future[R], int] = {}
-        left = iter(enumerate(items))
+        remaining = iter(enumerate(items))
         try:
             while True:
                 while len(running) < 2 * self._count:
-                    position, item = next(left, (None, None))
+                    position, item = next(remaining, (None, None))
                     if position is None:
                         break
-                    running[pool.submit(alone, function, shared, item)] = position  # type: ignore[arg-type]
+                    running[pool.submit(run_task, function, shared, item)] = position  # type: ignore[arg-type]
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -121,9 +121,9 @@ class Local:
             pool.shutdown(cancel_futures=True)
 
     def describe(self) -> dict[str, Any]:
-        """Threads."""
+        """Kind and number of threads."""
         return {"kind": "threads", "count": self._count}
 
     def warnings(self) -> list[str]:
-        """None."""
+        """No warnings."""
         return []

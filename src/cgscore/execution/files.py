@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and the folder for what can be made again."""
+"""Atomic writes of files and folders, and the folder of the cache."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_and_rename(beside: Path, path: Path, write: Callable[[Any], object]) -
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A name beside a new folder, to be filled; it becomes the folder, or nothing stays of it."""
+    """A temporary folder name beside `path`; renamed to `path` on success, removed otherwise."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield beside
@@ -52,7 +52,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def cache_folder() -> Path | None:
-    """Where features are kept: ``CGSCORE_CACHE``, or the user's cache; None if it is ``off``."""
+    """The cache of features: ``CGSCORE_CACHE``, or the user's cache; None if it is ``off``."""
     from platformdirs import user_cache_path
 
     named = os.environ.get("CGSCORE_CACHE")
@@ -63,7 +63,7 @@ def cache_folder() -> Path | None:
 
 @contextmanager
 def naming_failures(name: str) -> Iterator[None]:
-    """Turn errors of the disk into one that names the file."""
+    """Turn errors of the disk into a `StorageError` that names the file."""
     try:
         yield
     except OSError as error:

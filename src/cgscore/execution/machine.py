@@ -1,4 +1,4 @@
-"""What this machine has: memory within its limits, cores, and the speed of matrix products."""
+"""Resources of this machine: memory within its limits, cores, and the speed of matrix products."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parse_bytes(amount: object, name: str = "memory_limit") -> int:
 
 
 def show_bytes(amount: float) -> str:
-    """A size for people: ``1.4 GB``."""
+    """A size in readable units: ``1.4 GB``."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if amount >= size:
             return f"{amount / size:.3g} {unit}"
@@ -40,7 +40,7 @@ def show_bytes(amount: float) -> str:
 
 
 def show_seconds(seconds: float) -> str:
-    """A duration for people: ``0.6 s``, ``12 min``, ``3.2 h``."""
+    """A duration in readable units: ``0.6 s``, ``12 min``, ``3.2 h``."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 120:
@@ -64,7 +64,7 @@ def available_memory() -> int:
 
 @dataclass(frozen=True)
 class Room:
-    """Memory that may be used, and what that is: free, the limit, or left of the limit."""
+    """Memory that may be used, and its kind: free, the limit, or left of the limit."""
 
     bytes: int
     kind: str = "free"
@@ -81,9 +81,9 @@ def memory_room(limit: int | None, taken: int = 0, share: float = 1.0) -> Room:
     limit : int or None
         Bytes that the caller allows, or None for whatever is free.
     taken : int
-        Bytes of the limit that are used already.
+        Bytes of the limit that are in use already.
     share : float
-        Of what is free.
+        Fraction of the free memory that may be used.
     """
     free = int(share * available_memory())
     if limit is None or limit - taken >= free:
@@ -92,7 +92,7 @@ def memory_room(limit: int | None, taken: int = 0, share: float = 1.0) -> Room:
 
 
 def _control_groups() -> list[Path]:
-    """Folders of the control group of this process and of those around it (version 2)."""
+    """Folders of this process's control group and its parents (cgroup version 2)."""
     root = Path("/sys/fs/cgroup")
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()

@@ -4,9 +4,9 @@ The library calls ``with progress.phase("factor", total) as advance: advance(amo
 be open at the same time and take turns. Totals are counts of the same thing (flops), so that
 ``with progress.whole(total)`` around them gives per cent and time left of all together.
 
-What the user passes as ``progress=`` decides who listens: ``True`` draws a bar on standard error,
-``False`` nobody, ``None`` draws it if standard error is a terminal, and a function is called with
-the phase's name and the fraction of it that is done.
+The user's ``progress=`` chooses the display: ``True`` draws a bar on standard error, ``False``
+shows nothing, ``None`` draws the bar if standard error is a terminal, and a function is called
+with the name of the phase and the fraction of it that is done.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Listener = Callable[[str, float], object]
 
 
 class Advance(Protocol):
-    """Moves a phase on by an amount.
+    """Advances a phase by an amount.
 
-    `before` says that an earlier run had done it; `note` is shown beside the bar.
+    `before` marks work done by an earlier run; `note` is shown beside the bar.
     """
 
     def __call__(self, amount: float, *, before: bool = False, note: str = "") -> None:
-        """Move on."""
+        """Advance the phase."""
         ...
 
 
 @runtime_checkable
 class Progress(Protocol):
-    """Something that phases of work report to."""
+    """Receives the progress of the phases of a computation."""
 
     def whole(self, total: float) -> AbstractContextManager[None]:
         """All phases opened inside add up to `total`."""
@@ -47,11 +47,11 @@ class Progress(Protocol):
 
 
 def ignore(amount: float, *, before: bool = False, note: str = "") -> None:
-    """Progress of work too short to report."""
+    """Ignore progress, for work too short to report."""
 
 
 class Silent:
-    """Nobody listens."""
+    """Shows nothing."""
 
     def whole(self, total: float) -> AbstractContextManager[None]:
         """Ignore the total."""
@@ -69,7 +69,7 @@ class Calls:
         self._listener = listener
 
     def whole(self, total: float) -> AbstractContextManager[None]:
-        """Phases are reported one by one."""
+        """Ignore the total: phases are reported one by one."""
         return nullcontext()
 
     @contextmanager
@@ -112,33 +112,34 @@ class Bars:
 
 
 class _Bar:
-    """One bar; time left is what remains at the mean speed so far."""
+    """One bar; the time left is that of the remaining work at the mean speed so far."""
 
     def __init__(self, total: float) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
         self._total = total
-        self._here = self._done = 0.0
+        self._done = 0.0  # of the total
+        self._new = 0.0  # of it, since `_start`: not read from an earlier run
         self._start = time.perf_counter()
-        self._shown = Progress(
+        self._display = Progress(
             TextColumn("{task.description:<9}"),
             BarColumn(),
             TaskProgressColumn(show_speed=False),
-            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.fields[time_left]}"),
             TextColumn("{task.fields[note]}"),
             console=Console(stderr=True),
         )
-        self._task = self._shown.add_task("", total=total, left="", note="")
+        self._task = self._display.add_task("", total=total, time_left="", note="")
 
     def __enter__(self) -> _Bar:
-        self._shown.start()
+        self._display.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
         spent = show_seconds(time.perf_counter() - self._start)
-        self._shown.update(self._task, left=f"{spent}")
-        self._shown.stop()
+        self._display.update(self._task, time_left=f"{spent}")
+        self._display.stop()
 
     def mover(self, name: str) -> Advance:
         """A function that moves the bar and shows `name` beside it."""
@@ -146,26 +147,26 @@ class _Bar:
         def advance(amount: float, *, before: bool = False, note: str = "") -> None:
             self._done += amount
             if before:
-                self._start = time.perf_counter()  # reading what is finished tells no speed
-                self._here = 0.0
+                self._start = time.perf_counter()  # reading finished parts says nothing of speed
+                self._new = 0.0
             else:
-                self._here += amount
+                self._new += amount
             spent = time.perf_counter() - self._start
-            left = ""
-            if self._here > 0 and spent > 0.1:
-                rest = max(0.0, self._total - self._done) * spent / self._here
-                left = f"{show_seconds(rest)} left"
-            self._shown.update(
-                self._task, completed=self._done, description=name, left=left, note=note
+            time_left = ""
+            if self._new > 0 and spent > 0.1:
+                seconds = max(0.0, self._total - self._done) * spent / self._new
+                time_left = f"{show_seconds(seconds)} left"
+            self._display.update(
+                self._task, completed=self._done, description=name, time_left=time_left, note=note
             )
 
         return advance
 
 
 class Timed:
-    """Passes phases on and keeps the seconds that each took.
+    """Forwards progress to another display and records the seconds of each phase.
 
-    Time is booked on the phase that advances, so phases that take turns are told apart.
+    Time is booked on the phase that advances, so that phases may alternate.
     """
 
     def __init__(self, inner: Progress) -> None:
@@ -174,7 +175,7 @@ class Timed:
         self.seconds: dict[str, float] = {}
 
     def whole(self, total: float) -> AbstractContextManager[None]:
-        """Pass it on."""
+        """Forward the total."""
         return self._inner.whole(total)
 
     @contextmanager
@@ -197,7 +198,7 @@ class Timed:
 
 
 def reporter(progress: bool | Listener | None) -> Progress:
-    """What `progress=` asks for."""
+    """The display for a value of ``progress=``."""
     if callable(progress):
         return Calls(progress)
     if progress is None:

@@ -1,11 +1,11 @@
-"""Checksums that hold for one place only.
+"""Checksums of a content at one place.
 
 Files of a checkpoint or a cache are copied, swapped and damaged. A checksum of the content alone
-would let a sound file stand in for another. A **seal** is the xxh3 of the content with a seed that
-follows from its place: the digest of the work it belongs to, and its own name there. What has
-another seal is damaged or comes from elsewhere, and is computed again.
+would accept an intact file in the place of another. A **seal** is the xxh3 of the content with a
+seed that follows from its place: the digest of the work it belongs to, and its name there. A part
+with another seal is damaged or comes from elsewhere, and is computed again.
 
-Seals find mistakes, not forgeries: whoever can write the file can also seal it.
+Seals detect mistakes, not forgeries: whoever can write the file can also seal it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LENGTH = 8  # bytes of a seal
 
 
 def work_digest(work: Mapping[str, Any]) -> str:
-    """A short text that changes with anything that decides a result; `work` is JSON."""
+    """A hash of everything that decides a result; `work` can be written as JSON."""
     text = json.dumps(work, sort_keys=True, default=str)
     return str(xxhash.xxh3_128_hexdigest(text.encode()))
 
@@ -37,16 +37,16 @@ def sealed(content: bytes, *place: str | int) -> bytes:
 
 
 def unsealed(whole: bytes, *place: str | int) -> bytes | None:
-    """The content of what `sealed` made for this place, and None for anything else."""
+    """The content of bytes that `sealed` returned for this place; None for anything else."""
     content = whole[:-LENGTH]
     return content if whole == sealed(content, *place) else None
 
 
-def renewed(what: str, names: Sequence[str]) -> str:
-    """A sentence for parts that were there and could not be used."""
+def renewed(owner: str, names: Sequence[str]) -> str:
+    """A sentence about stored parts that could not be used."""
     listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     were = "part was" if len(names) == 1 else "parts were"
     return (
-        f"{what}: {len(names)} {were} damaged, or not made for this work or this place, and "
+        f"{owner}: {len(names)} {were} damaged, or not made for this work or this place, and "
         f"computed again: {listed}."
     )

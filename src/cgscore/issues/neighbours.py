@@ -108,7 +108,7 @@ def nearest(data: Inputs, codes: NDArray[np.intp], row: int, c: int) -> list[tup
 def _weights(data: Inputs, rows: NDArray[np.intp], progress: Progress) -> Array:
     """``w_ij`` of all merged rows j, a column for every suspect i."""
     n, p = data.rows.centred.shape
-    fits = iterative.bytes_kept(n, p, len(rows)) <= available_memory()
+    fits = iterative.bytes_in_memory(n, p, len(rows)) <= available_memory()
     system, _ = system_of(
         data.rows,
         data.ridge,

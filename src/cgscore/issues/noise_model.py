@@ -1,4 +1,4 @@
-r"""How labels go wrong, estimated from leave-one-out predictions and given labels.
+r"""A model of label noise, estimated from leave-one-out predictions and given labels.
 
 ==========  =======  =========================================================================
 symbol      shape    meaning
@@ -46,7 +46,7 @@ NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 
 @dataclass(frozen=True)
 class NoiseModel:
-    """How labels go wrong.
+    """A model of the noise of labels.
 
     Attributes
     ----------

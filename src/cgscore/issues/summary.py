@@ -13,7 +13,7 @@ MAX_MATRIX_CLASSES = 100  # beyond that the noise matrix is left out of `DataFra
 
 @dataclass(frozen=True)
 class IssueSummary:
-    """What the label issues of a result amount to.
+    """Summary of the label issues of a result.
 
     Attributes
     ----------

@@ -85,30 +85,30 @@ def find_issues(
         How many callers up the line is that a warning names.
     """
     check_detector(by, expected_noise, precision)
-    known: NDArray[np.bool_] = ~np.logical_or.reduce(np.isnan(loo), axis=1)
-    if not known.any():
+    predicted: NDArray[np.bool_] = ~np.logical_or.reduce(np.isnan(loo), axis=1)
+    if not predicted.any():
         raise OptionError(
             "No example has a prediction for every class. Score with more runs, or with another "
             "method than subsample."
         )
-    F, j = loo[known], codes[known]
+    F, j = loo[predicted], codes[predicted]
     chance = uninformative(F, j)
     if chance:
         warnings.warn(UNINFORMATIVE_HINT, CGScoreWarning, stacklevel=stacklevel + 1)
     noise = estimate_noise(F, j)
     verdicts = judge(F, j, noise)
     wrong, low, high = expected_wrong(verdicts.right, noise)
-    judged: Any = table[known]
+    judged: Any = table[predicted]
     label_score = _label_score(judged, verdicts, by)
     flagged = np.zeros(len(loo), dtype=bool)
-    flagged[known] = _flagged(
+    flagged[predicted] = _flagged(
         judged, label_score, by, wrong, expected_noise=expected_noise, precision=precision
     )
     if chance and expected_noise is None:
         flagged[:] = False
     summary = IssueSummary(
         by=by,
-        examples=int(known.sum()),
+        examples=int(predicted.sum()),
         flagged=int(flagged.sum()),
         estimated_wrong=wrong,
         interval=(low, high),
@@ -118,7 +118,7 @@ def find_issues(
         uninformative=chance,
         hint=UNINFORMATIVE_HINT if chance else RIDGE_HINT if ridge == 0 else None,
     )
-    issues = _issue_table(table, classes, codes, known, flagged, label_score, verdicts)
+    issues = _issue_table(table, classes, codes, predicted, flagged, label_score, verdicts)
     issues.attrs = summary.as_attrs()
     return LabelIssues(issues, summary)
 
@@ -126,7 +126,7 @@ def find_issues(
 def check_detector(by: str, expected_noise: float | None, precision: float | None) -> None:
     """Raise `OptionError` for options that `find_issues` does not accept."""
     if by not in DETECTORS:
-        raise OptionError(f"by={by!r} is not known. Choose one of: {', '.join(DETECTORS)}.")
+        raise OptionError(f"by must be one of {', '.join(DETECTORS)}; got {by!r}.")
     if expected_noise is not None and precision is not None:
         raise OptionError("Give expected_noise or precision, not both.")
     for name, value in (("expected_noise", expected_noise), ("precision", precision)):
@@ -169,7 +169,7 @@ def _issue_table(
     table: pd.DataFrame,
     classes: NDArray[Any],
     codes: NDArray[np.intp],
-    known: NDArray[np.bool_],
+    predicted: NDArray[np.bool_],
     flagged: NDArray[np.bool_],
     label_score: Array,
     verdicts: Verdicts,
@@ -177,19 +177,19 @@ def _issue_table(
     """One row per example; missing values where there is no verdict."""
     import pandas as pd
 
-    best, second = _expand(verdicts.best, known, 0), _expand(verdicts.second, known, 0)
-    confidence = _expand(verdicts.best_probability, known, np.nan)
+    best, second = _expand(verdicts.best, predicted, 0), _expand(verdicts.second, predicted, 0)
+    confidence = _expand(verdicts.best_probability, predicted, np.nan)
     agrees = flagged & (best == codes)  # a flagged label is suggested another class than its own
     best[agrees], second[agrees] = second[agrees], best[agrees]
-    confidence[agrees] = _expand(verdicts.second_probability, known, np.nan)[agrees]
+    confidence[agrees] = _expand(verdicts.second_probability, predicted, np.nan)[agrees]
     issues: pd.DataFrame = pd.DataFrame(
         {
             "is_label_issue": flagged,
-            "label_score": _expand(label_score, known, np.nan),
+            "label_score": _expand(label_score, predicted, np.nan),
             "given_label": table["given_label"].to_numpy(),
-            "predicted_label": _labels(classes[best], known),
+            "predicted_label": _labels(classes[best], predicted),
             "confidence": confidence,
-            "runner_up": _labels(classes[second], known),
+            "runner_up": _labels(classes[second], predicted),
             "kind": _kinds(table, codes, best, confidence, flagged),
             "cg": table["cg"].to_numpy(),
             "margin": table["margin"].to_numpy(),
@@ -199,10 +199,10 @@ def _issue_table(
     return issues
 
 
-def _expand(values: NDArray[Any], known: NDArray[np.bool_], missing: float) -> NDArray[Any]:
-    """Values of the known examples in an array of all examples."""
-    expanded = np.full(len(known), missing, dtype=values.dtype)
-    expanded[known] = values
+def _expand(values: NDArray[Any], predicted: NDArray[np.bool_], missing: float) -> NDArray[Any]:
+    """Values of the predicted examples in an array of all examples."""
+    expanded = np.full(len(predicted), missing, dtype=values.dtype)
+    expanded[predicted] = values
     return expanded
 
 
@@ -217,8 +217,8 @@ def _label_score(table: pd.DataFrame, verdicts: Verdicts, by: str) -> Array:
         "sign": -table["partial"],
     }[by]
     ranks = values.rank(method="average").to_numpy()
-    share: Array = (ranks - 0.5) / len(ranks)
-    return share
+    rank_share: Array = (ranks - 0.5) / len(ranks)
+    return rank_share
 
 
 def _flagged(
@@ -239,15 +239,15 @@ def _flagged(
     return flag(label_score, expected_noise=expected_noise, precision=precision)
 
 
-def _labels(values: NDArray[Any], known: NDArray[np.bool_]) -> Any:
+def _labels(values: NDArray[Any], predicted: NDArray[np.bool_]) -> Any:
     """Labels as a column, missing where there is no verdict."""
     import pandas as pd
 
     series = pd.Series(values)
-    if known.all():
+    if predicted.all():
         return series.to_numpy()
     nullable = series if series.dtype.kind == "f" else series.convert_dtypes()
-    return nullable.mask(~known).array
+    return nullable.mask(~predicted).array
 
 
 def _kinds(

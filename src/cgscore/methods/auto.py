@@ -61,7 +61,7 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     seconds = {name: cost.seconds(rate) for name, cost in estimates.items()}
     memory = {name: cost.bytes for name, cost in estimates.items()}
     report: dict[str, Any] = {"seconds": seconds, "bytes": memory}
-    from_disk = estimates["exact"].least <= room
+    from_disk = estimates["exact"].min_bytes <= room
     if seconds["exact"] <= PATIENCE and from_disk:
         return Choice("exact", "takes a minute at most", report)
     fitting = [name for name in ("exact", "iterative") if memory[name] <= room]
@@ -70,9 +70,9 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
         return Choice(fastest, "the fastest that fits in memory", report)
     if from_disk and seconds["exact"] <= MAX_SECONDS:
         return Choice("exact", "fits on disk only", report)
-    if estimates["partition"].least <= room:
+    if estimates["partition"].min_bytes <= room:
         return Choice("partition", "the only one that fits and ends", report)
-    needed = min(cost.least for cost in estimates.values())
+    needed = min(cost.min_bytes for cost in estimates.values())
     raise MemoryLimitError(
         f"Scoring {sizes.n:,} examples needs {show_bytes(needed)} of memory with any method; "
         f"{show_bytes(room)} is there. Score a sample of the examples, or use a machine with more."
@@ -90,11 +90,11 @@ def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) ->
     room = memory_room(options.memory_limit).bytes
     cost = METHODS["exact"].cost(sizes, options, cores())
     seconds = 0.0 if sizes.n <= MAX_SMALL_N else cost.seconds(product_rate())
-    if cost.least <= room and seconds <= MAX_SECONDS:
+    if cost.min_bytes <= room and seconds <= MAX_SECONDS:
         return Choice("exact", f"the iterative method refused: {error}")
     reason = (
-        f"needs {show_bytes(cost.least)} of memory, and {show_bytes(max(room, 0))} is there"
-        if cost.least > room
+        f"needs {show_bytes(cost.min_bytes)} of memory, and {show_bytes(max(room, 0))} is there"
+        if cost.min_bytes > room
         else f"would take about {seconds / 3600:.0f} hours"
     )
     raise ConvergenceError(

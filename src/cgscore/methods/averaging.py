@@ -41,7 +41,7 @@ class Tasks:
     items : sequence of tasks
         In the order in which their results are taken.
     solve : function
-        Does them: ``solve(shared, items, executor=, progress=, kept=)`` gives averages and
+        Does them: ``solve(shared, items, executor=, progress=, store=)`` gives averages and
         complexities.
     work : mapping
         What decides the bits of the result, beside data, labels and seed.
@@ -89,7 +89,7 @@ def run_tasks(
     try:
         with progress.whole(tasks.flops):
             averages, complexity = tasks.solve(
-                shared, tasks.items, executor=executor, progress=progress, kept=checkpoint
+                shared, tasks.items, executor=executor, progress=progress, store=checkpoint
             )
     finally:
         if checkpoint:
@@ -148,7 +148,7 @@ def tasks_cost(
         rows + averages + task_bytes,
         tasks=tasks,
         worker_bytes=rows + task_bytes,
-        moved=rows * workers + results,
+        traffic=rows * workers + results,
         workers=workers,
     )
 

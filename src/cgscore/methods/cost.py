@@ -1,4 +1,4 @@
-"""What a method costs: arithmetic, memory and traffic, before anything is allocated."""
+"""The cost of a method: arithmetic, memory and traffic, before anything is allocated."""
 
 from __future__ import annotations
 
@@ -18,29 +18,46 @@ class Sizes:
 class Cost:
     """Arithmetic and memory of a method for given sizes.
 
-    Flops are in units of a float64 matrix product: float32 counts half. Memory is above the
-    caller's own array. On a cluster of W workers with one thread each, ``worker_bytes`` is what the
-    largest of them needs and ``moved`` is what goes through the network.
+    Flops are in units of a float64 matrix product: float32 counts half. Memory is in addition to
+    the caller's array.
 
-    ``bytes`` of memory are enough without a disk; with ``disk`` bytes of one, ``least`` are.
-    ``overhead`` is the time spent outside of matrix products, as a multiple of the rest; measured
-    by ``make bench`` and ``bench/cluster.py``.
+    Attributes
+    ----------
+    flops : float
+        Arithmetic of all workers together.
+    bytes : int
+        Memory needed without a disk.
+    min_bytes : int
+        Memory needed with `disk` bytes of disk.
+    disk : int
+        Bytes on disk.
+    overhead : float
+        Time spent outside of matrix products, as a multiple of the time inside; measured by
+        ``make bench`` and ``bench/cluster.py``.
+    tasks : int
+        Number of independent tasks.
+    worker_bytes : int
+        Memory of the largest of the workers of a cluster, with one thread each.
+    traffic : int
+        Bytes sent through the network of a cluster.
+    workers : int or None
+        Number of workers among which the tasks are divided; None if they are not.
     """
 
     flops: float
     bytes: int
-    least: int
+    min_bytes: int
     disk: int = 0
     overhead: float = 0.1
     tasks: int = 1
     worker_bytes: int = 0
-    moved: int = 0
+    traffic: int = 0
     workers: int | None = None
 
     def seconds(self, rate: float) -> float:
         """Estimated time at `rate` floating-point operations per second of all workers together.
 
-        Tasks are done in rounds, one for each of the `workers`; what is no such task uses all.
+        Tasks run in rounds of one task per worker; a last, incomplete round leaves workers idle.
         """
         idle = 1.0
         if self.workers:

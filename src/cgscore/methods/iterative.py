@@ -40,11 +40,11 @@ class Iterative:
             + EXPECTED_ITERATIONS * 2.0 * n**2 * systems
             + 2 * n * (n / parts(n)) ** 2
         )
-        kept = solver.bytes_kept(n, p, k) + 8 * n * p
-        each = spread_bytes(n, p, workers) // workers
-        moved = 8 * n * p * workers + EXPECTED_ITERATIONS * 4 * systems * n * (workers + 1)
+        in_memory = solver.bytes_in_memory(n, p, k) + 8 * n * p
+        worker_bytes = spread_bytes(n, p, workers) // workers
+        traffic = 8 * n * p * workers + EXPECTED_ITERATIONS * 4 * systems * n * (workers + 1)
         formed = solver.bytes_formed(n, p, k) + 8 * n * p
-        return Cost(flops, kept, formed, worker_bytes=each, moved=moved)
+        return Cost(flops, in_memory, formed, worker_bytes=worker_bytes, traffic=traffic)
 
     def run(self, problem: Problem, options: Options, context: Context) -> Solution:
         """Solve, and measure how nearly."""
@@ -69,7 +69,7 @@ class Iterative:
                     seed=options.seed,
                     target=options.target,
                     progress=progress,
-                    kept=checkpoint,
+                    store=checkpoint,
                     executor=cluster,
                 )
         finally:
@@ -113,10 +113,10 @@ def _storage(n: int, p: int, k: int, options: Options, cluster: ClusterExecutor 
     elif options.device != "cpu":
         usable(options.device)
     room = memory_room(options.memory_limit, taken=8 * n * p)
-    kept, formed = solver.bytes_kept(n, p, k), solver.bytes_formed(n, p, k)
+    in_memory, formed = solver.bytes_in_memory(n, p, k), solver.bytes_formed(n, p, k)
     if formed > room.bytes:
         raise MemoryLimitError(
-            f"Scoring {n:,} examples iteratively needs {show_bytes(kept)} of memory, or "
+            f"Scoring {n:,} examples iteratively needs {show_bytes(in_memory)} of memory, or "
             f"{show_bytes(formed)} and far more time; {room}. "
             "Use method='partition', or a machine with more memory."
         )
@@ -124,7 +124,7 @@ def _storage(n: int, p: int, k: int, options: Options, cluster: ClusterExecutor 
         return "cluster"
     if options.device != "cpu":
         return f"torch:{options.device}"
-    return "memory" if kept <= room.bytes else "formed"
+    return "memory" if in_memory <= room.bytes else "formed"
 
 
 def _audit_warnings(audit: Mapping[str, Any]) -> list[str]:

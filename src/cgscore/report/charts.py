@@ -1,4 +1,4 @@
-"""What the charts of the page show: distribution of CG, partial score against CG, pruning."""
+"""Data of the page's charts: distribution of CG, partial score against CG, pruning."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[s
 
 
 def pruning(scores: Scores, codes: Index) -> dict[str, Any]:
-    """Share of each class that goes when a share of all examples is removed by CG."""
+    """Share of each class that is removed with a share of all examples, in the order of CG."""
     cg = scores.table["cg"].to_numpy()
-    known = ~np.isnan(cg)
-    order, missing = np.argsort(cg, kind="stable")[: known.sum()], np.flatnonzero(~known)
+    scored = ~np.isnan(cg)
+    order, missing = np.argsort(cg, kind="stable")[: scored.sum()], np.flatnonzero(~scored)
     k, n = int(codes.max()) + 1, len(cg)
     sizes = np.bincount(codes, minlength=k)
     shares: dict[str, Any] = {"fractions": list(PERCENT_REMOVED)}
@@ -71,12 +71,12 @@ def pruning(scores: Scores, codes: Index) -> dict[str, Any]:
         ordered = np.concatenate(
             [start, missing]
         )  # examples without a score go last in both orders
-        gone = np.stack(
+        removed = np.stack(
             [
                 np.bincount(codes[ordered[: round(n * percent / 100)]], minlength=k)
                 / np.maximum(sizes, 1)
                 for percent in PERCENT_REMOVED
             ]
         )
-        shares[name] = np.round(gone, 4).T.tolist()
+        shares[name] = np.round(removed, 4).T.tolist()
     return shares

@@ -1,4 +1,4 @@
-"""What the page shows, as one document of plain numbers and texts.
+"""The content of the page, as one document of plain numbers and texts.
 
 Examples are named by their position; ``names`` has the id of every example that the page shows.
 Texts are data, never markup.

@@ -37,8 +37,8 @@ def informative_columns(
         [_gain(frame.iloc[:, i], codes, suspects, suggested) for i in range(frame.shape[1])]
     )
     best = np.argsort(-gains, kind="stable")[:MAX_COLUMNS]
-    shown: pd.DataFrame = frame.iloc[suspects, best]
-    return shown
+    chosen: pd.DataFrame = frame.iloc[suspects, best]
+    return chosen
 
 
 def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Index) -> float:
@@ -53,8 +53,8 @@ def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Inde
         if not deviation > 0:
             return -np.inf
         means = _means(values, codes, k)
-        own = values[suspects]
-        nearer = np.abs(own - means[given]) - np.abs(own - means[suggested])
+        suspect_values = values[suspects]
+        nearer = np.abs(suspect_values - means[given]) - np.abs(suspect_values - means[suggested])
         return float(nearer.mean() / deviation)
     values = np.asarray(pd.factorize(column.astype(str))[0])
     if values.max() < 1:
@@ -62,8 +62,8 @@ def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Inde
     frequency = np.zeros((k, int(values.max()) + 1))
     np.add.at(frequency, (codes, values), 1.0)
     frequency /= np.maximum(frequency.sum(axis=1, keepdims=True), 1.0)
-    own = values[suspects]
-    return float((frequency[suggested, own] - frequency[given, own]).mean())
+    suspect_values = values[suspects]
+    return float((frequency[suggested, suspect_values] - frequency[given, suspect_values]).mean())
 
 
 def _means(values: Array, codes: Index, k: int) -> Array:

@@ -84,9 +84,9 @@ def write(
     if dataset is not None and dataset.drawable:
         size = len(page(document).encode("utf-8", "replace"))
         room = min(max_thumbnail_bytes, MAX_PAGE_BYTES - size)
-        document["pictures"], left_out = _thumbnails(dataset, _by_priority(document), room)
-        if left_out:
-            notes.append(f"{left_out:,} thumbnails are left out to keep the page small.")
+        document["pictures"], omitted = _thumbnails(dataset, _by_priority(document), room)
+        if omitted:
+            notes.append(f"{omitted:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
         _add_columns(document, dataset, scores.codes())
     if dataset is not None and dataset.texts is not None:
@@ -181,12 +181,12 @@ def _add_columns(document: dict[str, Any], dataset: Dataset, codes: Any) -> None
 def _thumbnails(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:
     """Thumbnails as data addresses, as many as fit, and the number of those that do not."""
     thumbnails: dict[str, str] = {}
-    left = room
+    remaining = room
     for at in wanted:
         png = base64.b64encode(dataset.thumbnail(at, THUMBNAIL_PIXELS)).decode()
         address = f"data:image/png;base64,{png}"
-        left -= len(address)
-        if left < 0:
+        remaining -= len(address)
+        if remaining < 0:
             break
         thumbnails[str(at)] = address
     return thumbnails, len(wanted) - len(thumbnails)

@@ -1,4 +1,4 @@
-"""From the solution of a problem to the result users hold."""
+"""`Scores` from the solution of a problem."""
 
 from __future__ import annotations
 

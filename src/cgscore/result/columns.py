@@ -1,4 +1,4 @@
-"""What the columns of a saved result must be: names and types first, then sizes, then values.
+"""Checks of the columns of a saved result: names and types first, then sizes, then values.
 
 The file may be damaged or made to do harm. Each check relies only on those before it, and nothing
 is unpacked before its size is known.

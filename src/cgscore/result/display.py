@@ -18,9 +18,9 @@ def as_text(scores: Scores) -> str:
     """Method, distribution of CG, disagreements with predictions, audit: one line each."""
     lines = [_headline(scores), f"  {_distribution(scores)}"]
     if len(scores.classes):
-        known = int(scores.table["margin"].notna().sum())
-        differ = round((1 - scores.accuracy()) * known) if known else 0
-        of = "" if known == len(scores) else f" of the {known:,} that have a prediction"
+        predicted = int(scores.table["margin"].notna().sum())
+        differ = round((1 - scores.accuracy()) * predicted) if predicted else 0
+        of = "" if predicted == len(scores) else f" of the {predicted:,} that have a prediction"
         lines.append(f"  {differ:,} labels{of} differ from what the other examples predict")
     if audit := scores.meta.get("audit"):
         low, high = audit["rank_correlation_interval"]

@@ -50,12 +50,12 @@ def extra_columns(
     Raises
     ------
     OptionError
-        A name is not known, or the quantity is not defined for these scores.
+        There is no quantity of a name, or it is not defined for these scores.
     """
     names = names or EXTRAS
     for name in names:
         if name not in EXTRAS:
-            raise OptionError(f"{name!r} is not known. Choose from: {', '.join(EXTRAS)}.")
+            raise OptionError(f"A quantity must be one of {', '.join(EXTRAS)}; got {name!r}.")
     columns: dict[str, Array] = {}
     if "accumulated_error" in names:
         columns["accumulated_error"] = accumulated_error(alpha, ridge, eta)

@@ -76,7 +76,7 @@ def metadata(
     choice: Mapping[str, Any] | None = None,
     ridge_choice: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Everything that a reader of the scores may ask, in what JSON can write.
+    """Everything that describes the scores, in types that JSON can write.
 
     Parameters
     ----------

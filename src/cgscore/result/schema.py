@@ -1,4 +1,4 @@
-"""What the metadata of a saved result must be: one schema for each format.
+"""The metadata that a saved result must have: one schema for each format.
 
 The metadata of the Parquet file hold one JSON document with format, ``meta``, classes and
 complexities. It is checked once, when the file is loaded. `cgscore.result.columns` checks the
@@ -211,7 +211,7 @@ def encode_document(
 
 
 class Violation(Exception):
-    """What is wrong with a file; whoever catches it adds the name of the file."""
+    """A defect of a file; the caller adds the name of the file."""
 
 
 def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:

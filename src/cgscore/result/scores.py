@@ -1,4 +1,4 @@
-"""`Scores`, the result that users hold: a table with metadata. The work is done elsewhere."""
+"""`Scores`, the result of scoring: a table with metadata. Its methods call other modules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Scores:
         return len(self.table)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: as in a saved file, the scores without the data."""
+        """State for pickling: as in a saved file, the scores without the data."""
         return {**self.__dict__, "_dataset": None}
 
     def __repr__(self) -> str:
@@ -117,8 +117,8 @@ class Scores:
         else:
             columns = numeric_columns(self.table)
             if by not in columns:
-                known = ", ".join([*columns, "label_score"])
-                raise OptionError(f"by={by!r} is not known. Choose one of: {known}.")
+                names = ", ".join([*columns, "label_score"])
+                raise OptionError(f"by must be an array or one of {names}; got {by!r}.")
             values = column_values(self.table, by)
         missing = int(np.isnan(values).sum())
         if missing:
@@ -132,8 +132,8 @@ class Scores:
         """
         if not len(self.classes):
             return float("nan")
-        known = self.table["margin"].notna()
-        agree = self.table["given_label"][known] == self.table["predicted_label"][known]
+        predicted = self.table["margin"].notna()
+        agree = self.table["given_label"][predicted] == self.table["predicted_label"][predicted]
         return float(agree.mean()) if len(agree) else float("nan")
 
     # ------------------------------------------------------------ label issues

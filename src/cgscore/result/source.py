@@ -86,7 +86,7 @@ def read_options(meta: Mapping[str, Any], encoder: str | None) -> dict[str, Any]
     return dict(options)
 
 
-def check_openable(name: str, what: str) -> None:
+def check_openable(name: str, kind: str) -> None:
     """Refuse a name that leads to neither a file nor a folder, since opening it may block.
 
     A name that leads nowhere passes: whoever opens it has the better message.
@@ -97,7 +97,7 @@ def check_openable(name: str, what: str) -> None:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ResultError(
-            f"The {what} that this result names, {name}, is neither a file nor a folder. It is "
+            f"The {kind} that this result names, {name}, is neither a file nor a folder. It is "
             "not opened. Give the scored data: data=..."
         )
 

@@ -56,10 +56,10 @@ class Access:
     def exchange(self, token: str) -> str | None:
         """The secret of a new tab for a token, which is then used up; None if it is not valid."""
         with self._lock:
-            known = next((valid for valid in self._tokens if _same(valid, token)), None)
-            if known is None:
+            match = next((valid for valid in self._tokens if _same(valid, token)), None)
+            if match is None:
                 return None
-            self._tokens.remove(known)
+            self._tokens.remove(match)
             tab = secrets.token_urlsafe(24)
             self._keys[tab] = hmac.new(tab.encode(), b"read", hashlib.sha256).hexdigest()
             return tab
@@ -100,8 +100,8 @@ class Access:
         )
 
 
-def _same(given: str, wanted: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """Whether two secrets are equal, in a time that does not depend on where they differ."""
     return secrets.compare_digest(
-        given.encode("utf-8", "replace"), wanted.encode("utf-8", "replace")
+        first.encode("utf-8", "replace"), second.encode("utf-8", "replace")
     )

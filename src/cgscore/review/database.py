@@ -55,7 +55,7 @@ class Decision:
         ``accept`` the suggested label, ``keep`` the given one, ``change`` to another, or ``skip``.
     label : int
         The class that the example has after it.
-    made : str
+    time : str
         Time of the decision, in UTC.
     """
 
@@ -63,13 +63,13 @@ class Decision:
     position: int
     action: str
     label: int
-    made: str
+    time: str
 
 
 def decision_problem(
     row: tuple[Any, ...], codes: NDArray[Any] | None, classes: int | None
 ) -> str | None:
-    """What is wrong with a row of the table of decisions, or None.
+    """The defect of a row of the table of decisions, or None.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def decision_problem(
     classes : int, optional
         Number of classes, if known.
     """
-    number, position, action, label, made = row
+    number, position, action, label, time = row
     if number < 1:
         return "has a number below 1"
     examples = None if codes is None else len(codes)
@@ -93,8 +93,8 @@ def decision_problem(
         return f"has the action {show(action)}; it must be one of {', '.join(ACTIONS)}"
     if action in ("keep", "skip") and codes is not None and codes[position] != label:
         return f"says {action!r} and has another label than the given one"
-    if not is_time(made):
-        return f"was made at {show(made)}, which is not a time"
+    if not is_time(time):
+        return f"was made at {show(time)}, which is not a time"
     return None
 
 

@@ -109,14 +109,14 @@ class Decisions:
         with self._lock, self._available():
             return self._standing()
 
-    def add(self, position: int, action: str, label: int, known: int | None) -> Decision:
+    def add(self, position: int, action: str, label: int, seen: int | None) -> Decision:
         """Write a decision; on disk when this returns.
 
         Parameters
         ----------
-        known : int or None
-            Number of the decision about this example that the user has seen; None if there was
-            none.
+        seen : int or None
+            Number of the decision about this example that was shown to the user; None if there
+            was none.
 
         Raises
         ------
@@ -127,15 +127,15 @@ class Decisions:
         """
         with self._lock, self._transaction():
             standing = self._standing().get(position)
-            if (None if standing is None else standing.number) != known:
+            if (None if standing is None else standing.number) != seen:
                 raise Overtaken(standing)
-            made = now()
+            time = now()
             cursor = self._connection.execute(
                 "INSERT INTO decisions (position, action, label, made) VALUES (?, ?, ?, ?)",
-                (position, action, label, made),
+                (position, action, label, time),
             )
             number = int(cursor.lastrowid or 0)
-        return Decision(number, position, action, label, made)
+        return Decision(number, position, action, label, time)
 
     def take_back(self, number: int) -> Decision:
         """Take a decision back, so that the one before it stands; on disk when this returns.
@@ -221,8 +221,10 @@ class Decisions:
             execute(f"PRAGMA application_id = {APPLICATION_ID}")
             for sql in TABLES.values():
                 execute(sql.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
-            ours = {"format": str(FORMAT), "fingerprint": self._fingerprint}
-            self._connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", ours.items())
+            entries = {"format": str(FORMAT), "fingerprint": self._fingerprint}
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO about VALUES (?, ?)", entries.items()
+            )
             self._check_about(self._about())
             self._standing()
             execute("COMMIT")
@@ -259,9 +261,9 @@ class Decisions:
         """The last decision about every example; every row of the file is checked."""
         execute = self._connection.execute
         taken_back = set()
-        for number, made in execute("SELECT number, made FROM taken_back"):
-            if not is_time(made):
-                raise self._damaged(f"decision {number} was taken back at {show(made)}, not a time")
+        for number, time in execute("SELECT number, made FROM taken_back"):
+            if not is_time(time):
+                raise self._damaged(f"decision {number} was taken back at {show(time)}, not a time")
             taken_back.add(number)
         standing = {}
         rows = execute(

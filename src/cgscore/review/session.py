@@ -132,7 +132,7 @@ class Review:
             ]
         return example
 
-    def decide(self, at: int, action: str, label: int | None, known: int | None) -> Decision:
+    def decide(self, at: int, action: str, label: int | None, seen: int | None) -> Decision:
         """Save a decision; `label` is the suggested class that was shown, or the chosen one."""
         if not 0 <= at < len(self.scores):
             raise OptionError(f"There is no example {at}.")
@@ -147,7 +147,7 @@ class Review:
             action = "accept"
         if action in ("accept", "change") and new == given:
             action = "keep"
-        return self.decisions.add(at, action, new, known)
+        return self.decisions.add(at, action, new, seen)
 
     def progress(self) -> dict[str, Any]:
         """The number of decisions, and how good the suggestions were so far."""
@@ -167,7 +167,7 @@ class Review:
         return {"counts": counts, "open": undecided, "taught": taught}
 
     def rescore(self) -> None:
-        """Score again with the corrections, and rank what is left; runs until done.
+        """Score again with the corrections, and rank the undecided examples; runs until done.
 
         The noise model stays that of the labels before any correction, since the rate of wrong
         labels among the open ones has not changed. Suspects stay suspects until they are decided.
@@ -182,20 +182,20 @@ class Review:
                 self.rescoring = {"state": "done", "changed": changed}
 
     def _score_again(self) -> int:
-        """Renew the verdicts, and return how many more labels are suspected."""
+        """Update the verdicts, and return how many more labels are suspected."""
         if self.dataset is None:
             raise OptionError("Scoring again needs the data: --source")
         if self._noise is None:
-            known = ~np.isnan(self.scores.loo).any(axis=1)
-            self._noise = estimate_noise(self.scores.loo[known], self.codes[known])
+            predicted = ~np.isnan(self.scores.loo).any(axis=1)
+            self._noise = estimate_noise(self.scores.loo[predicted], self.codes[predicted])
         if self._factor is None:
             self._factor = factor(
                 self.dataset, ridge=self.scores.meta["ridge"], kernel=self.scores.kernel.name
             )
         labels = self.corrected()
-        again = self._factor.score(self.scores.classes[labels])
-        loo = np.full((len(again), len(self.names)), -1.0)  # for classes left without examples
-        loo[:, np.searchsorted(self.scores.classes, again.classes)] = again.loo
+        rescored = self._factor.score(self.scores.classes[labels])
+        loo = np.full((len(rescored), len(self.names)), -1.0)  # for classes left without examples
+        loo[:, np.searchsorted(self.scores.classes, rescored.classes)] = rescored.loo
         verdicts = judge(loo, labels, self._noise)
         more = (verdicts.right < 0.5) & ~self._flagged
         self._right = verdicts.right
@@ -243,7 +243,7 @@ class Review:
                 "id": self.scores.table["id"].to_numpy()[at],
                 "old_label": self.scores.classes[self.codes[at]],
                 "new_label": self.scores.classes[new],
-                "when": [decision.made for decision in changes],
+                "when": [decision.time for decision in changes],
             }
         )
         return table

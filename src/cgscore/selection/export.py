@@ -72,10 +72,10 @@ def check_target(source: str, to: Path, *, copy: bool = False) -> None:
     if to.suffix.lower() != ".npz" and (reader is None or not _same_format(reader, to)):
         expected = "a name that ends in .npz"
         if reader is not None and reader.write is not None:
-            own = (
+            same_format = (
                 "a new folder" if reader.is_folder else f"a name that ends in {reader.suffixes[0]}"
             )
-            expected = f"{own} or {expected}"
+            expected = f"{same_format} or {expected}"
         raise OptionError(
             f"{to}: a filtered copy of {source} cannot have this name. Expected {expected}."
         )
@@ -101,8 +101,8 @@ def _check_unchanged(dataset: Dataset) -> None:
             f"The labels of {dataset.source} are in {dataset.options['labels']}: a copy would be "
             "without them. Write an .npz file, which has both."
         )
-    again = read(dataset.source, **{**dataset.options, "progress": False})
-    if again.fingerprint != dataset.fingerprint:
+    current = read(dataset.source, **{**dataset.options, "progress": False})
+    if current.fingerprint != dataset.fingerprint:
         raise OptionError(
             f"{dataset.source} is not what was read: it has changed since, or its labels came from "
             "elsewhere. Score it again, or write an .npz file of what was read."

@@ -78,7 +78,7 @@ def _window(group: Group) -> Index:
 
 
 def _stratified(group: Group) -> Index:
-    """Examples of every level, in proportion to its size to the power of the share that goes."""
+    """Examples of every level, in proportion to its size to the power of the removed share."""
     if not group.count:
         return group.ranked[:0]
     level = _levels(group.values)
@@ -154,7 +154,7 @@ def check_selection(fraction: float, order: str, offset: float | None, seed: int
     if not isinstance(number, Integral) or seed < 0:
         raise OptionError(f"seed must be a whole number, 0 or larger; got {seed!r}.")
     if order not in ORDERS:
-        raise OptionError(f"order={order!r} is not known. Choose one of: {', '.join(ORDERS)}.")
+        raise OptionError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
     if offset is None:
         return
     if order != "window":
@@ -165,9 +165,9 @@ def check_selection(fraction: float, order: str, offset: float | None, seed: int
         )
 
 
-def as_positions(kept: ArrayLike, n: int) -> Index:
+def as_positions(positions: ArrayLike, n: int) -> Index:
     """Positions of examples, from positions or from a mask of all n."""
-    values = np.asarray(kept)
+    values = np.asarray(positions)
     if values.dtype == bool and values.shape == (n,):
         return np.flatnonzero(values)
     if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):

@@ -28,10 +28,10 @@ def quotas(sizes: Index, count: int, weights: Array | None = None) -> Index:
     exact = np.zeros(len(sizes))
     unfilled = sizes > 0
     while unfilled.any():
-        left = count - exact[~unfilled].sum()
-        share = weights * (left / weights[unfilled].sum())
-        full = unfilled & (share >= sizes)
-        exact[unfilled] = np.where(full, sizes, share)[unfilled]
+        remaining = count - exact[~unfilled].sum()
+        quota = weights * (remaining / weights[unfilled].sum())
+        full = unfilled & (quota >= sizes)
+        exact[unfilled] = np.where(full, sizes, quota)[unfilled]
         if not full.any():
             break
         unfilled &= ~full

@@ -1,4 +1,4 @@
-"""Products with the kernel matrix, which is formed piece by piece and forgotten at once."""
+"""Products with the kernel matrix, which is formed piece by piece and not stored."""
 
 from __future__ import annotations
 

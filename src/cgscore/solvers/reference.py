@@ -20,7 +20,7 @@ def complexity(H: Array, y: Array) -> float:
 
 
 def gap(H: Array, y: Array, members: Sequence[int]) -> float:
-    """How much the complexity falls when the members go."""
+    """Decrease of the complexity when the members are removed."""
     rest = np.setdiff1d(np.arange(len(y)), members)
     return complexity(H, y) - complexity(H[np.ix_(rest, rest)], y[rest])
 
@@ -55,6 +55,6 @@ def leave_one_out(H: Array, y: Array) -> Array:
 
 
 def cg_prime(H: Array, y: Array) -> Array:
-    """The gap of ``y^T H y`` when example i goes."""
+    """The gap of ``y^T H y`` when example i is removed."""
     rests = (np.arange(len(y)) != i for i in range(len(y)))
     return np.array([y @ H @ y - y[rest] @ H[np.ix_(rest, rest)] @ y[rest] for rest in rests])

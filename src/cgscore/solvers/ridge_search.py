@@ -37,8 +37,8 @@ class RidgeChoice:
 
 def ridge_sample(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Examples on which the ridge is chosen, ascending."""
-    some = np.random.default_rng(seed).choice(n, min(n, SAMPLE_SIZE), replace=False)
-    return np.sort(some)
+    positions = np.random.default_rng(seed).choice(n, min(n, SAMPLE_SIZE), replace=False)
+    return np.sort(positions)
 
 
 def least_error(rows: UnitRows, Y: Array) -> RidgeChoice:

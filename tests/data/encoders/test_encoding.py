@@ -179,7 +179,7 @@ def test_scalings() -> None:
     with pytest.raises(DataError, match="same for all"):
         scaled(np.ones((4, 3)), "centre")
     y = np.arange(200) % 2
-    with pytest.raises(OptionError, match="Choose from: none, centre"):
+    with pytest.raises(OptionError, match="must be one of none, centre"):
         cgscore.read(X, labels=y, scaling="white")
 
 

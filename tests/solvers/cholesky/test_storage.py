@@ -81,7 +81,7 @@ def test_a_failing_disk_is_reported(
 
 
 def test_more_panels_than_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "_OPEN", 3)
+    monkeypatch.setattr(storage, "_MAX_OPEN_FILES", 3)
     layout = narrow()
     files = PanelFiles(layout, tmp_path, keep=True)
     factor = exact.factorise(unit_rows(rows()), 0.0, OnDisk(layout, files), Silent())

@@ -47,7 +47,7 @@ def test_blocks_bound_d_from_below(ridge: float) -> None:
     for number, block in enumerate(halves):
         block_of[block] = number
     assert (block_of == block_of[near]).mean() > 0.5  # neighbours end up together
-    assert bounds.again == 0
+    assert bounds.float64_blocks == 0
     assert [parts(n) for n in (50, 10_000, 20_000, 50_000)] == [1, 4, 4, 8]
 
 
@@ -58,7 +58,7 @@ def test_a_block_with_a_close_pair_is_done_in_float64() -> None:
     H = InMemoryKernel(rows, lambda size: None)
     bounds = Bounds(H, rows, landmarks_of(H, rows, 0.0, np.random.default_rng(0)), None)
     found = bounds.of("all", [np.arange(100)], ignore)
-    assert bounds.again == 1
+    assert bounds.float64_blocks == 1
     np.testing.assert_allclose(found, np.diag(np.linalg.inv(cgscore.gram(X))), rtol=1e-3)
 
 

@@ -30,7 +30,7 @@ def test_any_number_of_threads_gives_the_same_bits(method: str, uneven: Any) -> 
         else partition.blocks(100, 12, 3, 9)
     )
     found = [
-        solver.solve(posed, tasks, executor=Local(most=most), progress=Silent())[0]
+        solver.solve(posed, tasks, executor=Local(max_threads=most), progress=Silent())[0]
         for most in (1, 5)
     ]
     for name in ESTIMATED:

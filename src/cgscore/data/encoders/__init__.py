@@ -1,4 +1,4 @@
-"""Inputs in which kernels see more: features of pretrained encoders, of text, of your own."""
+"""Features from pretrained encoders, from text, or from a function of the user."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Examples in batches through an encoder, with what is done kept on disk.
+"""Features of examples, encoded in batches and cached on disk.
 
-Finished chunks of rows are files of a folder whose name follows from the inputs and from what the
-encoder calls its identity. A run that was killed goes on after the last chunk, and a second run
-with the same data and encoder reads them all. Each is sealed for its place (`execution.sealed`):
-one that is damaged or from elsewhere is made again, with a warning.
+Finished chunks of rows are files of a folder whose name follows from the inputs and the identity of
+the encoder. An interrupted run resumes after the last chunk, and a second run with the same data
+and encoder reads them all. Each is sealed for its place (`execution.sealed`): a chunk that is
+damaged or from elsewhere is computed again, with a warning.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
     examples : sequence
         Pictures (an array of bytes), rows of numbers, or a list of texts.
     key : str or None
-        Changes when the examples or the numbers of the encoder do; without it nothing is kept.
+        Changes when the examples or the output of the encoder do; None disables the cache.
     encoder : Encoder
-        What makes numbers of them.
+        Turns a batch of examples into rows of numbers.
+    progress : Progress
+        Receives the number of encoded examples.
     """
     first, inverse = _distinct(examples)
-    few = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
-    n = len(few)
+    distinct = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
+    n = len(distinct)
     size = CHUNK_ROWS if encoder.batch else n
     folder = _folder(key, size)
     parts: list[Array] = []
@@ -50,45 +52,49 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
         for start in range(0, n, size):
             stop = min(start + size, n)
             file = None if folder is None else folder / f"rows-{start:09}.features"
-            part = _kept(file, stop - start, parts)
+            part = _load(file, stop - start, parts)
             if part is None and file is not None and file.exists():
                 damaged.append(file.name)
             if part is not None:
                 advance(stop - start, before=True)
             else:
-                done = []
+                batches = []
                 step = encoder.batch or n
                 for begin in range(start, stop, step):
-                    batch = few[begin : min(begin + step, stop)]
-                    done.append(encoder(batch))
+                    batch = distinct[begin : min(begin + step, stop)]
+                    batches.append(encoder(batch))
                     advance(len(batch))
-                part = _joined(done, encoder)
-                _keep(file, part)
+                part = _concatenate(batches, encoder)
+                _save(file, part)
             parts.append(part)
     if damaged:
         warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
-    return _joined(parts, encoder)[inverse]
+    return _concatenate(parts, encoder)[inverse]
 
 
 def _distinct(examples: Any) -> tuple[Index, Index]:
-    """Positions of the first of equal examples, and for each example which of these it is.
+    """Positions of distinct examples, and the index among these of every example.
 
-    Equal examples get equal features: in batches of their own they would differ in the last digits.
+    Equal examples get equal features: in different batches they would differ in the last digits.
     """
     seen: dict[Any, int] = {}
     inverse = np.empty(len(examples), np.intp)
     first: list[int] = []
-    for i, one in enumerate(examples):
-        key = one if isinstance(one, str) else hashlib.sha256(np.asarray(one).tobytes()).digest()
-        place = seen.setdefault(key, len(first))
-        if place == len(first):
+    for i, example in enumerate(examples):
+        key = (
+            example
+            if isinstance(example, str)
+            else hashlib.sha256(np.asarray(example).tobytes()).digest()
+        )
+        position = seen.setdefault(key, len(first))
+        if position == len(first):
             first.append(i)
-        inverse[i] = place
+        inverse[i] = position
     return np.array(first, np.intp), inverse
 
 
 def _folder(key: str | None, size: int) -> Path | None:
-    """Where the features are kept, if they are."""
+    """The folder of the cached features; None if they are not cached."""
     cache = cache_folder()
     if cache is None or key is None:
         return None
@@ -98,7 +104,7 @@ def _folder(key: str | None, size: int) -> Path | None:
 def check_scaling(scaling: str) -> None:
     """Raise `OptionError` for a scaling that does not exist."""
     if scaling not in SCALINGS:
-        raise OptionError(f"scaling={scaling!r} is not known. Choose from: {', '.join(SCALINGS)}.")
+        raise OptionError(f"scaling must be one of {', '.join(SCALINGS)}; got {scaling!r}.")
 
 
 def scaled(features: Array, how: str) -> Array:
@@ -117,48 +123,52 @@ def scaled(features: Array, how: str) -> Array:
                 f"{values.shape[1]:,} numbers each, and would all become equally far apart."
             )
         U, s, _ = np.linalg.svd(values, full_matrices=False)
-        kept = s > s[0] * max(values.shape) * np.finfo(np.float64).eps
-        values = U[:, kept] * np.sqrt(len(values))
+        nonzero = s > s[0] * max(values.shape) * np.finfo(np.float64).eps
+        values = U[:, nonzero] * np.sqrt(len(values))
     if not values.shape[1] or not values.any():
         raise DataError("The features are the same for all examples.")
     return values
 
 
-def _joined(parts: list[Array], encoder: Encoder) -> Array:
+def _concatenate(parts: list[Array], encoder: Encoder) -> Array:
     if len({part.shape[1] for part in parts}) != 1:
         raise DataError(f"{encoder.name} gives rows of different lengths.")
     return np.concatenate(parts)
 
 
-def _kept(file: Path | None, rows: int, before: list[Array]) -> Array | None:
-    """Features of an earlier run, if they are whole and fit those before them."""
+def _load(file: Path | None, rows: int, before: list[Array]) -> Array | None:
+    """Features of an earlier run; None if they are damaged or of another shape."""
     if file is None or not file.is_file():
         return None
     try:
         content = unsealed(file.read_bytes(), *_place(file))
-        found = None if content is None else np.load(io.BytesIO(content), allow_pickle=False)
-    except Exception:  # damaged files raise nearly anything; they are made again
+        features = None if content is None else np.load(io.BytesIO(content), allow_pickle=False)
+    except Exception:  # damaged files raise nearly anything; they are computed again
         return None
-    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "buif":
+    if (
+        not isinstance(features, np.ndarray)
+        or features.ndim != 2
+        or features.dtype.kind not in "buif"
+    ):
         return None
-    width = before[0].shape[1] if before else found.shape[1]
-    return found if found.shape == (rows, width) else None
+    width = before[0].shape[1] if before else features.shape[1]
+    return features if features.shape == (rows, width) else None
 
 
 def _place(file: Path) -> tuple[str, str]:
-    """What a chunk is sealed for: the folder's name, which is that of the work, and its own."""
+    """The place that a chunk is sealed for: the names of its folder and its file."""
     return file.parent.name, file.name
 
 
-def _keep(file: Path | None, part: Array) -> None:
+def _save(file: Path | None, part: Array) -> None:
     if file is None:
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         content = io.BytesIO()
         np.save(content, part, allow_pickle=False)
-        whole = sealed(content.getvalue(), *_place(file))
-        replace_file(file, lambda opened: opened.write(whole))
+        sealed_content = sealed(content.getvalue(), *_place(file))
+        replace_file(file, lambda opened: opened.write(sealed_content))
     except (OSError, ResultError) as error:
         warnings.warn(
             f"Features cannot be kept in {file.parent}, so an interrupted run will start again: "

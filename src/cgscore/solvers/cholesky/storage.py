@@ -28,7 +28,7 @@ from cgscore.execution.sealed import seal
 from cgscore.solvers.cholesky.plan import TILES_PER_RUN, Plan
 from cgscore.typing import Array, Matrix
 
-_OPEN = 64  # named files that are open at a time
+_MAX_OPEN_FILES = 64  # named files that are open at a time
 
 Run = tuple[int, int, int]  # panel, first tile, last tile (exclusive)
 
@@ -51,19 +51,19 @@ class Store(Protocol):
         ...
 
     def restore(self, i: int) -> Array | None:
-        """The notes of panel i if an earlier run finished it, and the panel is sound."""
+        """The notes of panel i if an earlier run finished it and it is undamaged."""
         ...
 
     def stream(self, runs: Iterable[Run]) -> Iterator[Matrix]:
-        """Runs of tiles of finished panels, each valid until the next is asked for."""
+        """Runs of tiles of finished panels, each valid until the next is requested."""
         ...
 
     def rest(self) -> None:
-        """All panels are finished: let go of what only their making needs."""
+        """Release buffers that are needed only until all panels are finished."""
         ...
 
     def close(self) -> None:
-        """Let go of files; panels on disk cannot be read any more."""
+        """Close files; panels on disk can no longer be read."""
         ...
 
     def describe(self) -> str:
@@ -122,7 +122,7 @@ class InMemory:
             self._files.finish()
 
     def close(self) -> None:
-        """Let go of the files; the panels stay in memory."""
+        """Close the files; the panels stay in memory."""
         if self._files:
             self._files.close()
 
@@ -153,7 +153,7 @@ class OnDisk:
         return self._room[: height * width].reshape(height, width, order="F")
 
     def finish_tile(self, i: int, j: int, panel: Matrix) -> None:
-        """Write the tile behind."""
+        """Write the tile in the background."""
         self._files.write(i, j, panel)
 
     def finish_panel(self, i: int, notes: Array) -> None:
@@ -161,7 +161,7 @@ class OnDisk:
         self._files.complete(i, notes)
 
     def restore(self, i: int) -> Array | None:
-        """Read the whole panel once to see that it is sound."""
+        """Read the whole panel once to check its seals."""
         if not self._files.complete_before(i):
             return None
         try:
@@ -204,7 +204,7 @@ class OnDisk:
         self._room = None
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Close the files; temporary ones are removed."""
         self._closed = True
         self._reader.shutdown()
         self._files.close()
@@ -233,7 +233,7 @@ class PanelFiles:
         self._release = weakref.finalize(self, _close, self._files, self._unfinished)
 
     def write(self, i: int, j: int, panel: Matrix) -> None:
-        """Write tile j of panel i behind; the caller leaves it alone until `settle`."""
+        """Write tile j of panel i in the background; it must not change before `settle`."""
         self._writes.append(self._writer.submit(self._write, i, j, panel))
 
     def complete(self, i: int, notes: Array) -> None:
@@ -241,19 +241,19 @@ class PanelFiles:
         self._completions[i] = self._writer.submit(self._complete, i, notes)
 
     def settle(self) -> None:
-        """Wait until all tiles are written, and raise what went wrong."""
+        """Wait until all tiles are written; raise the first error."""
         writes, self._writes = self._writes, []
         for write in writes:
             write.result()
         self.raise_failures()
 
     def close(self) -> None:
-        """Wait for what is being written and close the files."""
+        """Wait for pending writes and close the files."""
         self._writer.shutdown()
         self._release()
 
     def raise_failures(self) -> None:
-        """Raise what went wrong so far, without waiting."""
+        """Raise the first error so far, without waiting."""
         pending = []
         for write in self._writes:
             if write.done():
@@ -265,13 +265,13 @@ class PanelFiles:
             self._completions.pop(i).result()
 
     def finish(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until all writes are on disk."""
         self.settle()
         for i in list(self._completions):
             self._completions.pop(i).result()
 
     def complete_before(self, i: int) -> bool:
-        """Whether an earlier run left a complete file of panel i whose end is sound."""
+        """Whether an earlier run left a complete file of panel i with a valid footer."""
         if not self._keep or not self._path(i).is_file():
             return False
         try:
@@ -282,7 +282,7 @@ class PanelFiles:
         return True
 
     def forget(self, i: int) -> None:
-        """Panel i is damaged, or of other work, and will be made anew."""
+        """Mark panel i as damaged or of other work; it is computed again."""
         self.renewed.append(self._path(i).name)
         if file := self._files.pop(i, None):
             file.close()
@@ -313,9 +313,9 @@ class PanelFiles:
                 )
 
     def _opened(self, i: int) -> IO[bytes]:
-        """The file of a complete panel; of those with a name only some are open at a time."""
+        """The file of a complete panel; at most `_MAX_OPEN_FILES` named ones are open at a time."""
         if i not in self._files:
-            while self._keep and len(self._files) >= _OPEN:
+            while self._keep and len(self._files) >= _MAX_OPEN_FILES:
                 self._files.pop(next(iter(self._files))).close()
             self._files[i] = self._path(i).open("rb", buffering=0)
         return self._files[i]
@@ -368,7 +368,7 @@ class PanelFiles:
         return np.frombuffer(notes, dtype=np.float64), sums[:-1]
 
     def _note_count(self, i: int) -> int:
-        """Numbers kept with a panel: one per column, and one per row."""
+        """Numbers stored with a panel: one per column, and one per row."""
         return self.plan.edges[i + 1] + self.plan.height(i)
 
     def _create(self, i: int) -> IO[bytes]:
@@ -389,8 +389,8 @@ class PanelFiles:
 
 
 def _close(*files: dict[int, IO[bytes]]) -> None:
-    for some in files:
-        for file in some.values():
+    for group in files:
+        for file in group.values():
             file.close()
 
 

@@ -14,9 +14,9 @@ almost opposite one are blocks of their own where they are few (`opposite_blocks
 done with the block it falls into.
 Blocks are done in float32, and again in float64 where a pivot says that float32 is not enough.
 
-Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share (`SHARE`) of the
-``60 n^2`` flops that thirty products take for each of some 75 vectors, hence b grows as the root of
-n; the number of blocks is the nearest power of two.
+Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share
+(`BLOCK_FLOPS_SHARE`) of the ``60 n^2`` flops that thirty products take for each of some 75 vectors,
+hence b grows as the root of n; the number of blocks is the nearest power of two.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from cgscore.solvers.iterative.landmarks import Landmarks, factor
 from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Index, Matrix
 
-SHARE = 0.2
-OPPOSITE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
-PLENTY = 4  # pairs of opposite rows in a block, as a multiple of p, that show all there is to see
+BLOCK_FLOPS_SHARE = 0.2
+MIN_OPPOSITE_COSINE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
+MAX_PAIRS_PER_COLUMN = 4  # above this multiple of p, opposite rows determine each other
 
 _CHUNK = 1024  # rows of a block whose products are formed at a time
 _ROUNDING = 1e-4  # of float32 in the squared length of a sum of two unit rows, with room
@@ -53,7 +53,7 @@ _MIN_PIVOT = 1e-4  # pivots of a block in float32 below this share of the diagon
 
 def parts(n: int) -> int:
     """Blocks of each kind for n rows."""
-    b = math.sqrt(SHARE * 60 * 75 * n * 3 / 4)
+    b = math.sqrt(BLOCK_FLOPS_SHARE * 60 * 75 * n * 3 / 4)
     return int(2 ** max(0, round(math.log2(max(1.0, n / b)))))
 
 
@@ -109,12 +109,12 @@ def opposite_blocks(rows: UnitRows, similar: list[Index], seams: list[Index]) ->
     determine a part. So d of such a row depends on how many other pairs its block holds, and two
     bounds from blocks with few of them agree and are both too low, by a factor of 10,000 and more.
     The blocks returned here hold as many pairs as they can; their bounds may still be too low.
-    Where the similar blocks hold `PLENTY`, none are needed.
+    Where the similar blocks hold `MAX_PAIRS_PER_COLUMN` times p pairs, none are needed.
     """
     if len(similar) == 1 or not _around_the_origin(rows):
         return []
     n, p = rows.centred.shape
-    cosines, partner = np.full(n, -OPPOSITE), np.full(n, -1)
+    cosines, partner = np.full(n, -MIN_OPPOSITE_COSINE), np.full(n, -1)
     directions = _random_directions(p)
     for block in [*similar, *seams]:
         X = (rows.centred[block] + rows.centre).astype(np.float32)
@@ -125,12 +125,12 @@ def opposite_blocks(rows: UnitRows, similar: list[Index], seams: list[Index]) ->
             with all_blas_threads():
                 g = X[chunk] @ X.T
             nearest = g.argmin(axis=1)
-            cosine, mine = g[np.arange(len(chunk)), nearest], block[chunk]
-            nearer = cosine < cosines[mine]
-            cosines[mine[nearer]] = cosine[nearer]
-            partner[mine[nearer]] = block[nearest[nearer]]
+            cosine, positions = g[np.arange(len(chunk)), nearest], block[chunk]
+            nearer = cosine < cosines[positions]
+            cosines[positions[nearer]] = cosine[nearer]
+            partner[positions[nearer]] = block[nearest[nearer]]
     paired = np.flatnonzero(partner >= 0)
-    if not 2 < len(paired) < 2 * PLENTY * p * len(similar):
+    if not 2 < len(paired) < 2 * MAX_PAIRS_PER_COLUMN * p * len(similar):
         return []
     first = np.minimum(paired, partner[paired])
     paired = paired[np.argsort(first, kind="stable")]
@@ -147,9 +147,9 @@ def _random_directions(p: int) -> NDArray[np.float32]:
 def _maybe_opposite(Z: NDArray[np.float32]) -> Index:
     """Rows that may have an opposite one, from their orthogonal projections Z.
 
-    A projection shortens: rows whose cosine is below ``-OPPOSITE`` have
-    ``|z_i + z_j|^2 <= |x_i + x_j|^2 <= 2 - 2 OPPOSITE``. Most rows fail this, at a sixteenth of the
-    cost of their cosines.
+    A projection shortens: rows whose cosine is below -c, with c = `MIN_OPPOSITE_COSINE`, have
+    ``|z_i + z_j|^2 <= |x_i + x_j|^2 <= 2 - 2 c``. Most rows fail this, at a sixteenth of the cost
+    of their cosines.
     """
     norms = np.einsum("ij,ij->i", Z, Z)[:, None]
     ones = np.ones_like(norms)
@@ -159,7 +159,7 @@ def _maybe_opposite(Z: NDArray[np.float32]) -> Index:
         with all_blas_threads():
             squares = left[start : start + _CHUNK] @ right.T
         nearest[start : start + _CHUNK] = squares.min(axis=1)
-    return np.flatnonzero(nearest <= 2 - 2 * OPPOSITE + _ROUNDING)
+    return np.flatnonzero(nearest <= 2 - 2 * MIN_OPPOSITE_COSINE + _ROUNDING)
 
 
 def _around_the_origin(rows: UnitRows) -> bool:
@@ -173,22 +173,22 @@ def _main_direction(X: Array, block: Index, origin: Array | None) -> Array:
 
     About their mean, or about a given origin.
     """
-    sample = X[block[:: max(1, len(block) // 1000)]]
-    sample = sample - (sample.mean(axis=0) if origin is None else origin)
-    direction = sample[np.argmax(np.einsum("ij,ij->i", sample, sample))]
+    X_sample = X[block[:: max(1, len(block) // 1000)]]
+    X_sample = X_sample - (X_sample.mean(axis=0) if origin is None else origin)
+    direction = X_sample[np.argmax(np.einsum("ij,ij->i", X_sample, X_sample))]
     for _ in range(10):
-        direction = sample.T @ (sample @ direction)
+        direction = X_sample.T @ (X_sample @ direction)
         direction /= np.linalg.norm(direction) or 1.0
     return np.asarray(direction)
 
 
 class Bounds:
-    """Lower bounds of d, block by block; finished blocks go to and come from `kept`.
+    """Lower bounds of d, block by block; finished blocks are saved in and loaded from `store`.
 
     Attributes
     ----------
-    again : int
-        Blocks that were done in float64 because float32 was not precise enough.
+    float64_blocks : int
+        Blocks computed in float64 because float32 was not precise enough.
     """
 
     def __init__(
@@ -196,92 +196,97 @@ class Bounds:
         H: HalfMatrix,
         rows: UnitRows,
         landmarks: Landmarks,
-        kept: StepStore | None = None,
+        store: StepStore | None = None,
         threads: int | None = None,
     ) -> None:
-        self._H, self._rows, self._landmarks, self._kept = H, rows, landmarks, kept
+        self._H, self._rows, self._landmarks, self._store = H, rows, landmarks, store
         self._diagonal = rows.kernel.diagonal
         self._threads = threads or cores()
-        self.again = 0
+        self.float64_blocks = 0
 
     def of(
         self, kind: str, blocks: list[Index], advance: Advance, executor: Executor | None = None
     ) -> Array:
-        """The bound of every example; blocks are done here one by one, or as tasks elsewhere.
+        """The bound of every example; blocks are computed here one by one, or by `executor`.
 
-        The largest where blocks overlap, 0 for examples in none.
+        The largest bound where blocks overlap, 0 for examples in no block.
         """
         d = np.zeros(len(self._rows))
-        left = []
+        missing = []
         for number, block in enumerate(blocks):
             name = f"{kind}-{len(blocks)}-{number}"
-            if found := self._kept.load(name) if self._kept else None:
-                d[block] = np.maximum(d[block], found["d"])
-                self.again += int(found["again"])
+            if bound := self._store.load(name) if self._store else None:
+                d[block] = np.maximum(d[block], bound["d"])
+                self.float64_blocks += int(bound["again"])
                 advance(float(len(block)) ** 3, before=True)
             else:
-                left.append((name, block))
-        for (name, block), found in self._done(left, executor):
-            if self._kept:
-                self._kept.save(name, **found)
-            d[block] = np.maximum(d[block], found["d"])
-            self.again += int(found["again"])
+                missing.append((name, block))
+        for (name, block), bound in self._compute(missing, executor):
+            if self._store:
+                self._store.save(name, **bound)
+            d[block] = np.maximum(d[block], bound["d"])
+            self.float64_blocks += int(bound["again"])
             advance(float(len(block)) ** 3)
         return d
 
-    def one(self, block: Index) -> dict[str, Array]:
-        """The bound of a block, and whether it took float64."""
+    def bound(self, block: Index) -> dict[str, Array]:
+        """The bound of a block, and whether it was computed in float64."""
         values = self._block(block, np.float32)
-        again = values is None
+        in_float64 = values is None
         if values is None:
             values = self._block(block, np.float64)
-        return {"d": np.asarray(values), "again": np.array(int(again))}
+        return {"d": np.asarray(values), "again": np.array(int(in_float64))}
 
-    def _done(
-        self, left: list[tuple[str, Index]], executor: Executor | None
+    def _compute(
+        self, blocks: list[tuple[str, Index]], executor: Executor | None
     ) -> Iterator[tuple[tuple[str, Index], dict[str, Array]]]:
         if executor is None:
-            for name, block in left:
-                yield (name, block), self.one(block)
+            for name, block in blocks:
+                yield (name, block), self.bound(block)
             return
-        known = self._landmarks
-        shared = Landmarks(known.J, known.L, known.F[:0], known.ridge), self._rows
-        with closing(executor.map(bound_of_block, shared, [block for _, block in left])) as results:
-            for position, found in results:
-                yield left[position], found
+        landmarks = self._landmarks
+        shared = Landmarks(landmarks.J, landmarks.L, landmarks.F[:0], landmarks.ridge), self._rows
+        with closing(
+            executor.map(bound_of_block, shared, [block for _, block in blocks])
+        ) as results:
+            for position, bound in results:
+                yield blocks[position], bound
 
     def _block(self, block: Index, dtype: type) -> Array | None:
         """D of a block, or None where float32 is not precise enough."""
-        known, ridge = self._landmarks, self._landmarks.ridge
-        chosen = np.isin(block, known.J, assume_unique=True)
-        rest, mine = block[~chosen], np.searchsorted(known.J, block[chosen])
+        landmarks, ridge = self._landmarks, self._landmarks.ridge
+        chosen = np.isin(block, landmarks.J, assume_unique=True)
+        others, landmark_positions = block[~chosen], np.searchsorted(landmarks.J, block[chosen])
         F: Matrix
         A: Matrix
-        if not len(rest):
-            F, A = np.empty((0, len(known.J)), dtype), np.empty((0, 0), dtype)
+        if not len(others):
+            F, A = np.empty((0, len(landmarks.J)), dtype), np.empty((0, 0), dtype)
         elif dtype == np.float32:
-            F, A = np.asfortranarray(known.F[rest]), self._H.part(rest, rest)
+            F, A = np.asfortranarray(landmarks.F[others]), self._H.part(others, others)
         else:
-            F, A = self._precise(rest, known.J), self._precise(rest, rest)
+            F, A = self._precise(others, landmarks.J), self._precise(others, others)
         np.fill_diagonal(A, self._diagonal + ridge)
         with all_blas_threads():
-            return self._solved(chosen, mine, F, A)
+            return self._solved(chosen, landmark_positions, F, A)
 
-    def _solved(self, chosen: NDArray[np.bool_], mine: Index, F: Matrix, A: Matrix) -> Array | None:
-        """D of a block: landmarks where `chosen`, of number `mine`, and the rest, whose H is A.
+    def _solved(
+        self, chosen: NDArray[np.bool_], landmark_positions: Index, F: Matrix, A: Matrix
+    ) -> Array | None:
+        """D of a block: landmarks where `chosen`, at `landmark_positions` of J, and other rows.
 
-        F is that of the rest in float32, and H between the rest and the landmarks in float64.
+        A is H of the other rows. F is theirs if A is in float32; in float64 it is H between them
+        and the landmarks.
         """
-        known, ridge, dtype = self._landmarks, self._landmarks.ridge, A.dtype.type
-        G = np.zeros((len(known.J), len(mine)))
-        G[mine, np.arange(len(mine))] = 1.0
-        G = solve_triangular(known.L, G, lower=True)
+        landmarks, ridge, dtype = self._landmarks, self._landmarks.ridge, A.dtype.type
+        G = np.zeros((len(landmarks.J), len(landmark_positions)))
+        G[landmark_positions, np.arange(len(landmark_positions))] = 1.0
+        G = solve_triangular(landmarks.L, G, lower=True)
         d = np.empty(len(chosen))
         d[chosen] = np.einsum("ij,ij->j", G, G)
         if not len(A):
             return d
         if dtype == np.float64:
-            right_solve(known.L, F)
+            right_solve(landmarks.L, F)
         syrk, potrf, trtri = (
             (blas.dsyrk, lapack.dpotrf, lapack.dtrtri)
             if dtype == np.float64
@@ -296,9 +301,9 @@ class Bounds:
                 return None
         Z, status = trtri(A, lower=1, overwrite_c=1)
         if status:
-            raise RuntimeError(f"LAPACK trtri returned status {status}; a fault in cgscore")
+            raise RuntimeError(f"LAPACK trtri returned status {status}")
         d[~chosen] = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
-        V: Matrix = np.zeros((len(A), len(mine)), dtype, order="F")
+        V: Matrix = np.zeros((len(A), len(landmark_positions)), dtype, order="F")
         U: Matrix = np.zeros_like(V)
         subtract_product(F, np.asfortranarray(G, dtype=dtype), V, transposed=False)
         subtract_product(Z, V, U, transposed=False)  # L_E^-1 F_b g_j
@@ -320,15 +325,15 @@ class Bounds:
 
 def bound_of_block(shared: tuple[Landmarks, UnitRows], block: Index) -> dict[str, Array]:
     """The task: the bound of a block by one thread, with its rows of F formed anew."""
-    known, rows = shared
-    both = np.union1d(block, known.J)
-    mine, J = rows[both], np.searchsorted(both, known.J)
-    H = OnTheFlyKernel(mine, threads=1)
+    landmarks, rows = shared
+    both = np.union1d(block, landmarks.J)
+    local_rows, J = rows[both], np.searchsorted(both, landmarks.J)
+    H = OnTheFlyKernel(local_rows, threads=1)
     F = H.part(np.arange(len(both)), J)
-    F[J, np.arange(len(J))] = rows.kernel.diagonal + known.ridge
-    right_solve(known.L.astype(np.float32, order="F"), F)
-    bounds = Bounds(H, mine, Landmarks(J, known.L, F, known.ridge), threads=1)
-    return bounds.one(np.searchsorted(both, block))
+    F[J, np.arange(len(J))] = rows.kernel.diagonal + landmarks.ridge
+    right_solve(landmarks.L.astype(np.float32, order="F"), F)
+    bounds = Bounds(H, local_rows, Landmarks(J, landmarks.L, F, landmarks.ridge), threads=1)
+    return bounds.bound(np.searchsorted(both, block))
 
 
 def block_bytes(n: int, p: int, m: int) -> int:

@@ -20,7 +20,7 @@ from cgscore.typing import Array, Matrix
 Apply = Callable[[Matrix], Matrix]
 
 BLOCK_WIDTH = 128  # systems solved at once
-EVERY = 2  # products between two states that are kept
+SAVE_EVERY = 2  # products between two saved states
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Solution:
 
 
 class Iteration:
-    """The state of the iteration, so that it can be kept and taken up again."""
+    """The state of the iteration; its attributes are what a checkpoint saves and restores."""
 
     def __init__(self, B: Matrix, precondition: Apply) -> None:
         self.X, self.residual = np.zeros_like(B, order="F"), np.array(B, order="F")
@@ -45,12 +45,12 @@ class Iteration:
         self.rz = _dots(self.r, self.direction)
         self.count = np.array(0)
 
-    def left(self) -> Array:
+    def relative_residuals(self) -> Array:
         """Relative residuals of the systems that are not finished."""
         return np.asarray(np.sqrt(_dots(self.r, self.r)) / self.size[self.active])
 
     def advance(self, apply: Apply, precondition: Apply, tolerance: Array) -> Array:
-        """One product: a step, then the next direction for what has not converged.
+        """One product: a step, then the next direction of the systems that have not converged.
 
         Returns the relative residuals after the step.
         """
@@ -59,8 +59,8 @@ class Iteration:
         step = (self.rz / _dots(self.direction, image))[:, None].astype(np.float32)
         self.x += step * self.direction
         self.r -= step * image
-        left = self.left()
-        going = left > tolerance[self.active]
+        relative = self.relative_residuals()
+        going = relative > tolerance[self.active]
         if not going.all():
             done = self.active[~going]
             self.X[done], self.residual[done] = self.x[~going], self.r[~going]
@@ -70,11 +70,11 @@ class Iteration:
             self.direction = _rows(self.direction, going)
         if len(self.active):
             z = precondition(self.r)
-            fresh = _dots(self.r, z)
-            self.direction *= (fresh / self.rz)[:, None].astype(np.float32)
+            rz = _dots(self.r, z)
+            self.direction *= (rz / self.rz)[:, None].astype(np.float32)
             self.direction += z
-            self.rz = fresh
-        return left
+            self.rz = rz
+        return relative
 
 
 def conjugate_gradients(
@@ -83,44 +83,45 @@ def conjugate_gradients(
     B: Matrix,
     tolerance: Array,
     limit: int,
-    moved: Callable[[float], None],
-    kept: StepStore | None = None,
+    report_progress: Callable[[float], None],
+    store: StepStore | None = None,
     name: str = "",
 ) -> Solution:
     """Solve until each row's residual is below its tolerance, relative to its right-hand side.
 
-    `moved` hears after every product what fraction of the digits that are wanted has been found.
-    The state is given to `kept` under `name` every `EVERY` products, and taken from there.
+    After every product `report_progress` is called with the fraction of the required digits that
+    has been reached. The state is saved in `store` under `name` every `SAVE_EVERY` products; a
+    saved state is resumed.
 
     Raises
     ------
     ConvergenceError
         Some rows have not converged after `limit` products, or stopped being finite.
     """
-    now = Iteration(B, precondition)
-    if kept and (before := kept.load(name)):
-        for key, value in before.items():
-            setattr(now, key, np.asfortranarray(value) if value.ndim == 2 else value)
-    while len(now.active):
-        if now.count == limit:
+    state = Iteration(B, precondition)
+    if store and (saved := store.load(name)):
+        for key, value in saved.items():
+            setattr(state, key, np.asfortranarray(value) if value.ndim == 2 else value)
+    while len(state.active):
+        if state.count == limit:
             raise ConvergenceError(
-                f"Conjugate gradients did not converge in {limit} products: {len(now.active)} of "
+                f"Conjugate gradients did not converge in {limit} products: {len(state.active)} of "
                 f"{len(B)} systems are left, the worst with a relative residual of "
-                f"{now.left().max():.1e}. The kernel matrix is too ill-conditioned; use a ridge, "
-                "or method='exact'."
+                f"{state.relative_residuals().max():.1e}. The kernel matrix is too "
+                "ill-conditioned; use a ridge, or method='exact'."
             )
-        wanted = np.log(tolerance[now.active])
-        left = now.advance(apply, precondition, tolerance)
-        if not np.isfinite(left).all():
+        wanted = np.log(tolerance[state.active])
+        relative = state.advance(apply, precondition, tolerance)
+        if not np.isfinite(relative).all():
             raise ConvergenceError(
                 "Conjugate gradients broke down: the kernel matrix is singular to single "
                 "precision. Use a ridge, or method='exact'."
             )
-        found = np.clip(np.log(np.minimum(left, 1.0)) / wanted, 0, 1)
-        moved(float(1 - (1 - found).sum() / len(B)))
-        if kept and (now.count % EVERY == 0 or not len(now.active)):
-            kept.save(name, **vars(now))
-    return Solution(now.X, now.residual, now.iterations)
+        fraction_done = np.clip(np.log(np.minimum(relative, 1.0)) / wanted, 0, 1)
+        report_progress(float(1 - (1 - fraction_done).sum() / len(B)))
+        if store and (state.count % SAVE_EVERY == 0 or not len(state.active)):
+            store.save(name, **vars(state))
+    return Solution(state.X, state.residual, state.iterations)
 
 
 def _rows(V: Matrix, which: NDArray[Any]) -> Matrix:

@@ -1,4 +1,4 @@
-"""H in single precision on a device that torch knows: an accelerator, or the processor itself."""
+"""H in single precision on a torch device: an accelerator, or the processor itself."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OnDevice:
             advance(float((high - low) * (high + low) / 2))
 
     def product(self, V: Matrix) -> Matrix:
-        """Every tile twice, on the device."""
+        """Multiply with every tile twice on the device: as it is, and transposed."""
         sent = self._sent(np.ascontiguousarray(V))
         out = self._torch.zeros_like(sent)
         for (low, high), H in zip(itertools.pairwise(self._edges), self._panels, strict=True):
@@ -71,8 +71,8 @@ class OnDevice:
         return self._torch.from_numpy(array).to(self._device)
 
     def _taken(self, H: Any, rows: Index, columns: Index) -> Matrix:
-        found: Matrix = H[self._sent_index(rows)][:, self._sent_index(columns)].cpu().numpy()
-        return found
+        part: Matrix = H[self._sent_index(rows)][:, self._sent_index(columns)].cpu().numpy()
+        return part
 
     def _sent_index(self, index: Index) -> Any:
         return self._torch.from_numpy(index).to(self._device)

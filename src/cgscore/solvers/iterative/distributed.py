@@ -45,13 +45,13 @@ class DistributedKernel:
         self.n, self.diagonal = len(rows), rows.kernel.diagonal
         self._cluster = cluster
         self._formed = OnTheFlyKernel(rows)
-        self._held = cluster.hold(form_panel, rows, panels(self.n))
+        self._panels = cluster.hold(form_panel, rows, panels(self.n))
         advance(self.n * (self.n + 1) / 2)
 
     def product(self, V: Matrix) -> Matrix:
-        """Every panel where it is."""
-        found = self._cluster.each(multiply_panel, self._held, V)
-        return np.asfortranarray(np.hstack(found))
+        """Multiply every panel on its worker."""
+        products = self._cluster.apply(multiply_panel, self._panels, V)
+        return np.asfortranarray(np.hstack(products))
 
     def part(self, rows: Index, columns: Index) -> Matrix:
         """Form the part."""
@@ -59,7 +59,7 @@ class DistributedKernel:
 
 
 def form_panel(rows: UnitRows, cut: slice) -> Matrix:
-    """Columns of H that belong to some rows: (n, b)."""
+    """Columns `cut` of H: (n, b)."""
     out = np.empty((len(rows), cut.stop - cut.start), np.float32)
     columns = rows[cut]
     narrow = columns.single()
@@ -71,5 +71,5 @@ def form_panel(rows: UnitRows, cut: slice) -> Matrix:
 
 
 def multiply_panel(panel: Matrix, V: Matrix) -> Matrix:
-    """``V H`` in the columns of a panel; both may have come through a network."""
+    """``V H`` in the columns of a panel; both may have been received from another process."""
     return np.asarray(aligned(V) @ aligned(panel))

@@ -39,7 +39,7 @@ class HalfMatrix(Protocol):
 
 
 class OnTheFlyKernel:
-    """Nothing is kept: every product forms H piece by piece, on all cores or some threads."""
+    """Stores nothing: every product forms H piece by piece, on all cores or `threads` threads."""
 
     def __init__(self, rows: UnitRows, threads: int | None = None) -> None:
         self.n, self.diagonal = len(rows), rows.kernel.diagonal
@@ -114,7 +114,7 @@ class InMemoryKernel:
             np.fill_diagonal(square, self.diagonal)
 
     def product(self, V: Matrix) -> Matrix:
-        """Every tile twice."""
+        """Multiply with every tile twice: as it is, and transposed."""
         e = self._edges
         out = np.zeros_like(V, order="F")
         with all_blas_threads():

@@ -1,4 +1,4 @@
-r"""What some columns of H tell about all of it.
+r"""A low-rank approximation of H from some of its columns.
 
 ==========  ========  =====================================================================
 symbol      shape     meaning
@@ -6,15 +6,15 @@ symbol      shape     meaning
 J           m         landmarks: some rows, at random
 L           m x m     Cholesky factor of ``H_JJ + ridge I``, in float64
 F           n x m     ``H_:J L^-T``; ``F F^T`` takes the large eigenvalues of H
-mu          scalar    what ``F F^T`` leaves of the diagonal, on average
+mu          scalar    mean of the diagonal of ``H - F F^T``
 ==========  ========  =====================================================================
 
-Two things are made of them: a preconditioner,
+They give a preconditioner,
 
     M = (F F^T + mu I)^-1 = (I - F (C C^T)^-1 F^T) / mu,   C C^T = mu I + F^T F,
 
-which only steers how fast conjugate gradients converge; and the variance of any block given the
-landmarks, ``H_bb - F_b F_b^T`` (`blocks`). F is kept in float32.
+which affects only how fast conjugate gradients converge, and the variance of any block given the
+landmarks, ``H_bb - F_b F_b^T`` (`block_bounds`). F is stored in float32.
 
 Rule for m: applying M takes 4 n m flops per vector against 2 n^2 for H, and making it n m^2.
 ``m = n / 8``, at most 2,500, costs a quarter of a product at small n and less later.
@@ -42,7 +42,7 @@ MAX_SHIFT = 1e-3  # ridge above which the preconditioner is made without it
 
 
 def count(n: int) -> int:
-    """Landmarks for n rows."""
+    """Number of landmarks for n rows."""
     return min(MAX_LANDMARKS, max(1, n // ROWS_PER_LANDMARK))
 
 
@@ -60,14 +60,14 @@ class Landmarks:
 
 
 def _landmarks(J: NDArray[np.intp], L: Array, F: Matrix, ridge: float) -> Landmarks:
-    """Landmarks that came through a network."""
+    """Landmarks received from another process, with aligned arrays."""
     return Landmarks(aligned(J), aligned(L), aligned(F), ridge)
 
 
 def landmarks_of(
     H: HalfMatrix, rows: UnitRows, ridge: float, rng: np.random.Generator
 ) -> Landmarks:
-    """Landmarks at random."""
+    """Landmarks drawn at random."""
     J = np.sort(rng.choice(H.n, count(H.n), replace=False))
     F = H.part(np.arange(H.n), J)
     if ridge:

@@ -56,9 +56,9 @@ from cgscore.solvers.iterative.system import System, system_of
 from cgscore.solvers.kernel_product import kernel_product
 from cgscore.typing import Array, Index
 
-AUDIT_EXAMPLES = 64  # audit examples, of all
-EXAMPLES_PER_STRATUM = 24  # more of them near the top, and as many odd ones
-TARGET_CORRELATION = 0.995  # rank correlation below which a run says so
+AUDIT_EXAMPLES = 64  # audit examples drawn from all examples
+EXAMPLES_PER_STRATUM = 24  # further ones drawn near the top, and among the odd ones
+TARGET_CORRELATION = 0.995  # rank correlation below which a run warns
 #: Relative residuals at which systems have converged.
 ALPHA_TOLERANCE, AUDIT_TOLERANCE, STRATUM_TOLERANCE = 3e-4, 3e-2, 6e-2
 MAX_RESIDUAL = 2e-3  # residual in float64 above which alpha is refined
@@ -69,7 +69,7 @@ CHECKED_ROWS = 256  # rows on which residuals are measured in float64
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `solve` found: alpha (n, k), d (n,), the audit, and facts about the run."""
+    """The result of `solve`: alpha (n, k), d (n,), the audit, and facts about the run."""
 
     alpha: Array
     d: Array
@@ -77,7 +77,7 @@ class Outcome:
     facts: Mapping[str, Any]
 
 
-def bytes_kept(n: int, p: int, k: int) -> int:
+def bytes_in_memory(n: int, p: int, k: int) -> int:
     """Memory with half of H in memory, above the rows: H, the rows in float32, and `_vectors`."""
     return 2 * n**2 + 4 * n * p + _vectors(n, k)
 
@@ -103,7 +103,7 @@ def solve(
     seed: int,
     target: float | None,
     progress: Progress,
-    kept: StepStore | None = None,
+    store: StepStore | None = None,
     executor: Executor | None = None,
 ) -> Outcome:
     """alpha, d and an audit.
@@ -115,37 +115,39 @@ def solve(
     storage : str
         Where H is, as `system.system_of` has it.
     target : float or None
-        Rank correlation that the audit must show: larger blocks are taken until it does.
-    kept : StepStore or None
-        Where finished steps go, and come from in a run that goes on.
+        Rank correlation that the audit must reach; blocks are enlarged until it does.
+    store : StepStore or None
+        Where finished steps are saved, and loaded from in a resumed run.
     executor : Executor or None
-        A cluster, if the work is to be done there.
+        A cluster on which to compute, or None.
     """
     n = len(rows)
     rng = np.random.default_rng(seed)
-    system, landmarks = system_of(rows, ridge, storage, rng, progress, kept, executor)
-    known = np.sort(rng.choice(n, min(AUDIT_EXAMPLES, n), replace=False))
+    system, landmarks = system_of(rows, ridge, storage, rng, progress, store, executor)
+    audit_rows = np.sort(rng.choice(n, min(AUDIT_EXAMPLES, n), replace=False))
     checked = np.sort(rng.choice(n, min(CHECKED_ROWS, n), replace=False))
     mirrored = Y.shape[1] == 2 and np.array_equal(Y[:, 0], -Y[:, 1])
-    alpha, audited, missing, facts = _alpha(system, Y[:, 1:] if mirrored else Y, known, checked)
+    alpha, audited, missing, facts = _alpha(
+        system, Y[:, 1:] if mirrored else Y, audit_rows, checked
+    )
     if mirrored:
         alpha = np.hstack([-alpha, alpha])
         audited = replace(audited, alpha=np.hstack([-audited.alpha, audited.alpha]))
         missing = np.hstack([-missing, missing])
     count = parts(n)
     while True:
-        bounds = Bounds(system.H, rows, landmarks, kept)
+        bounds = Bounds(system.H, rows, landmarks, store)
         similar, seams = similar_blocks_and_seams(rows, count)
         opposite = opposite_blocks(rows, similar, seams)
         further = sum(float(len(block)) ** 3 for block in [*seams, *opposite])
         flops = 2 * n * (n / count) ** 2 + further
         with progress.phase("blocks", flops) as advance:
-            by_chance = bounds.of("random", random_blocks(n, count, rng), advance, executor)
-            alike = bounds.of("similar", similar, advance, executor)
-            at_cuts = bounds.of("seam", seams, advance, executor)
-            in_pairs = bounds.of("opposite", opposite, advance, executor)
-        both = np.column_stack([by_chance, alike])
-        others = np.maximum(at_cuts, in_pairs)
+            random_bounds = bounds.of("random", random_blocks(n, count, rng), advance, executor)
+            similar_bounds = bounds.of("similar", similar, advance, executor)
+            seam_bounds = bounds.of("seam", seams, advance, executor)
+            opposite_bounds = bounds.of("opposite", opposite, advance, executor)
+        both = np.column_stack([random_bounds, similar_bounds])
+        others = np.maximum(seam_bounds, opposite_bounds)
         d, unseen = calibrate(both, audited, others)
         if target is None or count <= 2:
             break
@@ -154,10 +156,10 @@ def solve(
             break
         count //= 2
     stratum = strata(alpha[np.arange(n), codes] ** 2 / d, d, both)
-    more = _further(system, stratum, alpha, missing, known, np.random.default_rng([seed, 1]))
+    more = _further(system, stratum, alpha, missing, audit_rows, np.random.default_rng([seed, 1]))
     audited = audited.joined(more)
     unseen = np.concatenate([unseen, d[more.rows]])
-    suspected = (others > MAX_BOUND_RATIO * both.max(axis=1)) | (in_pairs > 0)
+    suspected = (others > MAX_BOUND_RATIO * both.max(axis=1)) | (opposite_bounds > 0)
     doubtful = uncertain(both, audited, unseen, suspected)
     if (share := doubtful.pop("share")) > MAX_UNCERTAIN_SHARE:
         raise ConvergenceError(
@@ -167,7 +169,7 @@ def solve(
             "ridge."
         )
     rng = np.random.default_rng(seed)
-    report = measure(Y, codes, alpha, d, audited, unseen, rng, stratum, len(known))
+    report = measure(Y, codes, alpha, d, audited, unseen, rng, stratum, len(audit_rows))
     report["uncertain"] = doubtful
     report |= {
         "target": TARGET_CORRELATION if target is None else target,
@@ -177,7 +179,7 @@ def solve(
         "storage": storage,
         "landmarks": len(landmarks.J),
         "blocks": count,
-        "blocks_in_float64": bounds.again,
+        "blocks_in_float64": bounds.float64_blocks,
     }
     return Outcome(alpha, d, report, facts)
 
@@ -187,15 +189,15 @@ def _further(
     stratum: Index,
     alpha: Array,
     missing: Array,
-    known: Index,
+    audit_rows: Index,
     rng: np.random.Generator,
 ) -> Audited:
-    """The truth at some examples near the top and at some odd ones; `missing` is alpha's residual.
+    """Exact values at some examples near the top and some odd ones; `missing` is alpha's residual.
 
-    A large residual will do here, since it enters in second order.
+    A loose tolerance is enough, since the residual enters in second order.
     """
     free = np.ones(len(stratum), bool)
-    free[known] = False
+    free[audit_rows] = False
     chosen: list[Index] = []
     for number in (1, 2):
         members = np.flatnonzero(free & (stratum == number))
@@ -219,38 +221,39 @@ def _units(n: int, rows: Index) -> Array:
 
 
 def _alpha(
-    system: System, targets: Array, known: Index, checked: Index
+    system: System, targets: Array, audit_rows: Index, checked: Index
 ) -> tuple[Array, Audited, Array, dict[str, Any]]:
-    """Alpha of all examples, the truth at the `known` ones, alpha's residual, and facts.
+    """Alpha of all examples, exact values at `audit_rows`, alpha's residual, and facts.
 
     Raises
     ------
     ConvergenceError
-        Not even products in float64 bring the residual down.
+        The residual stays too large even after refinement in float64.
     """
     n, k = targets.shape
-    units = _units(n, known)
-    tolerance = np.repeat([ALPHA_TOLERANCE, AUDIT_TOLERANCE], [k, len(known)])
+    units = _units(n, audit_rows)
+    tolerance = np.repeat([ALPHA_TOLERANCE, AUDIT_TOLERANCE], [k, len(audit_rows)])
     X, residual, counts = system.solve(np.hstack([targets, units]), tolerance, "solve")
     alpha, x = X[:, :k], X[:, k:]
-    left = system.residual(alpha, targets, checked)
+    residual_size = system.residual(alpha, targets, checked)
     refined = 0
-    while left > MAX_RESIDUAL:
+    while residual_size > MAX_RESIDUAL:
         if refined == 3:
             raise ConvergenceError(
-                f"alpha has a relative residual of {left:.1e} after {refined} refinements in "
-                "float64. The kernel matrix is too ill-conditioned; use a ridge, or method='exact'."
+                f"alpha has a relative residual of {residual_size:.1e} after {refined} refinements "
+                "in float64. The kernel matrix is too ill-conditioned; use a ridge, or "
+                "method='exact'."
             )
         missing = targets - kernel_product(system.rows, system.ridge, alpha)
         step, _, _ = system.solve(missing, np.full(k, 0.03), f"refine-{refined}")
         alpha = alpha + step
         residual[:, :k] = missing - kernel_product(system.rows, system.ridge, step)
-        left = system.residual(alpha, targets, checked)
+        residual_size = system.residual(alpha, targets, checked)
         refined += 1
-    # what the iteration left undone enters in second order only
-    d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual[:, k:])
+    # the remaining residual enters in second order only
+    d = x[audit_rows, np.arange(len(audit_rows))] + np.einsum("ij,ij->j", x, residual[:, k:])
     with all_blas_threads():
-        audited = Audited(known, d, alpha[known] + x.T @ residual[:, :k])
+        audited = Audited(audit_rows, d, alpha[audit_rows] + x.T @ residual[:, :k])
     iterations = {"alpha": int(counts[:k].max()), "audit": int(counts[k:].max())}
-    facts = {"iterations": iterations, "refinements": refined, "residual": left}
+    facts = {"iterations": iterations, "refinements": refined, "residual": residual_size}
     return alpha, audited, residual[:, :k].copy(), facts

@@ -30,7 +30,7 @@ def system_of(
     storage: str,
     rng: np.random.Generator,
     progress: Progress,
-    kept: StepStore | None = None,
+    store: StepStore | None = None,
     executor: Executor | None = None,
 ) -> tuple[System, Landmarks]:
     """The system of all rows.
@@ -40,10 +40,10 @@ def system_of(
     """
     n, p = rows.centred.shape
     with progress.phase("kernel", kernel_flops(n, p) / 2) as advance:
-        share = kernel_flops(n, p) / 2 / (n * (n + 1) / 2)
-        H = _matrix(rows, storage, lambda entries: advance(share * entries), executor)
+        flops_per_entry = kernel_flops(n, p) / 2 / (n * (n + 1) / 2)
+        H = _matrix(rows, storage, lambda entries: advance(flops_per_entry * entries), executor)
         landmarks = landmarks_of(H, rows, ridge, rng)
-    return System(rows, ridge, H, Preconditioner(H, landmarks), progress, kept), landmarks
+    return System(rows, ridge, H, Preconditioner(H, landmarks), progress, store), landmarks
 
 
 def _matrix(
@@ -67,7 +67,7 @@ class System:
     H: HalfMatrix
     precondition: Apply
     progress: Progress
-    kept: StepStore | None
+    store: StepStore | None
 
     def apply(self, V: Matrix) -> Matrix:
         """``V (H + ridge I)`` in float32."""
@@ -83,18 +83,20 @@ class System:
         with self.progress.phase("solve", EXPECTED_ITERATIONS * 2.0 * n**2 * m) as advance:
             for start in range(0, m, BLOCK_WIDTH):
                 part = slice(start, min(start + BLOCK_WIDTH, m))
-                found = conjugate_gradients(
+                solution = conjugate_gradients(
                     self.apply,
                     self.precondition,
                     np.array(B[:, part].T, np.float32, order="F"),
                     tolerance[part],
                     limit,
-                    _mover(advance, EXPECTED_ITERATIONS * 2.0 * n**2 * (part.stop - start)),
-                    self.kept,
+                    _fraction_reporter(
+                        advance, EXPECTED_ITERATIONS * 2.0 * n**2 * (part.stop - start)
+                    ),
+                    self.store,
                     f"{name}-{start // BLOCK_WIDTH}",
                 )
-                X[:, part], residual[:, part] = found.X.T, found.residual.T
-                counts[part] = found.iterations
+                X[:, part], residual[:, part] = solution.X.T, solution.residual.T
+                counts[part] = solution.iterations
         return X, residual, counts
 
     def residual(self, alpha: Array, Y: Array, checked: Index) -> float:
@@ -109,13 +111,13 @@ class System:
         return float((np.linalg.norm(missing, axis=0) / size).max())
 
 
-def _mover(advance: Advance, total: float) -> Callable[[float], None]:
-    """Turns fractions done into steps of a phase."""
+def _fraction_reporter(advance: Advance, total: float) -> Callable[[float], None]:
+    """A function of the fraction done that advances a phase of the given total."""
     done = 0.0
 
-    def moved(fraction: float) -> None:
+    def report(fraction: float) -> None:
         nonlocal done
         advance(max(0.0, fraction * total - done))
         done = max(done, fraction * total)
 
-    return moved
+    return report

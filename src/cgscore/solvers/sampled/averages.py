@@ -1,4 +1,4 @@
-"""Means of scores over runs, and how sure they are."""
+"""Means of scores over runs, and their standard errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Averages:
         self._loo = np.zeros((n, k))
 
     def add(self, rows: Index, classes: Index, solved: Solved) -> None:
-        """Take in the solution of a problem: some rows, each seen as one of some classes.
+        """Add the solution of a problem: some rows, with targets for some classes.
 
         Scores are those of the slots whose class is among the classes; all rows have predictions.
         """
@@ -63,8 +63,8 @@ class Averages:
             self.drawn[np.ix_(rows, classes)] += 1
         self.condition = max(self.condition, float(solved.condition))
         slots, position = self.slots.at(rows)
-        mine = np.isin(self.slots.column[slots], classes)
-        slots, position = slots[mine], position[mine]
+        is_scored = np.isin(self.slots.column[slots], classes)
+        slots, position = slots[is_scored], position[is_scored]
         codes = np.searchsorted(classes, self.slots.column[slots])
         values = valuation(Y[position], codes, solved.alpha[position], solved.d[position])
         self.count[slots] += 1
@@ -81,7 +81,7 @@ class Averages:
         return mean
 
     def standard_error(self, name: str, certain: Sequence[int] = ()) -> Array:
-        """Of the mean of each slot; nan after one run, 0 for classes that nothing random enters."""
+        """Standard errors of the means of slots; nan after one run, 0 for `certain` classes."""
         runs = np.maximum(self.count, 2)
         error: Array = np.sqrt(self._squares[name] / (runs - 1) / runs)
         error[self.count < 2] = np.nan

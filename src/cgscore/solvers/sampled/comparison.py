@@ -1,4 +1,4 @@
-r"""How near averaged scores come to the exact ones, measured at some examples.
+r"""Deviation of averaged scores from the exact ones, measured at some examples.
 
 For a random example i, ``H x_i = e_i`` is solved with the whole of H by conjugate gradients. Then
 ``d_i = x_ii`` and, for every class, ``alpha_i = x_i . y``: its exact scores, for the price of one
@@ -29,7 +29,7 @@ from cgscore.solvers.sampled.subset import SharedProblem
 from cgscore.valuation import margin, valuation
 
 AUDIT_EXAMPLES = 128
-MIN_EXAMPLES = 8  # examples from which anything can be said
+MIN_EXAMPLES = 8  # fewer examples are not compared
 TOLERANCE = 1e-3  # relative residual at which a column has converged
 MAX_RESIDUAL = 1e-2  # relative residual in float64 above which the columns are not trusted
 MAX_PRODUCTS = 4 * EXPECTED_ITERATIONS  # products
@@ -50,56 +50,59 @@ def audit(
     executor: Executor,
     progress: Progress,
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """What ``meta["audit"]`` says, or why there is none; `flops` is what the scores took."""
+    """The value of ``meta["audit"]``, or why there is none; `flops` is the cost of the scores."""
     n, p = problem.rows.centred.shape
     slots = problem.slots
     if audit_flops(n, p) > max(MAX_FLOPS, flops):
         return None, "it would take longer than the scores"
     if _fits_on(executor, n, p):
         storage = "cluster"
-    elif iterative.bytes_kept(n, p, slots.k) <= memory_room(limit, taken=8 * n * p).bytes:
+    elif iterative.bytes_in_memory(n, p, slots.k) <= memory_room(limit, taken=8 * n * p).bytes:
         storage = "memory"
     else:
         return None, "the kernel matrix does not fit in memory"
     ordinary = np.flatnonzero(np.bincount(slots.row) == 1)
     rng = np.random.default_rng(problem.seed)
-    known = np.sort(rng.choice(ordinary, min(AUDIT_EXAMPLES, len(ordinary)), replace=False))
-    if len(known) < MIN_EXAMPLES:
+    audit_rows = np.sort(rng.choice(ordinary, min(AUDIT_EXAMPLES, len(ordinary)), replace=False))
+    if len(audit_rows) < MIN_EXAMPLES:
         return None, "too few examples"
-    units = np.zeros((n, len(known)))
-    units[known, np.arange(len(known))] = 1.0
+    units = np.zeros((n, len(audit_rows)))
+    units[audit_rows, np.arange(len(audit_rows))] = 1.0
     try:
         system, _ = system_of(
             problem.rows, problem.ridge, storage, rng, progress, executor=executor
         )
-        tolerance = np.full(len(known), TOLERANCE)
+        tolerance = np.full(len(audit_rows), TOLERANCE)
         x, residual, counts = system.solve(units, tolerance, "audit", limit=MAX_PRODUCTS)
     except (CGScoreError, MemoryError) as error:  # the scores stand without it
         return None, f"it failed: {error}"
-    left = system.residual(x, units, known)
-    if left > MAX_RESIDUAL:
-        return None, f"single precision is not enough for it (residual {left:.1e})"
-    d = x[known, np.arange(len(known))] + np.einsum("ij,ij->j", x, residual)
+    residual_size = system.residual(x, units, audit_rows)
+    if residual_size > MAX_RESIDUAL:
+        return None, f"single precision is not enough for it (residual {residual_size:.1e})"
+    d = x[audit_rows, np.arange(len(audit_rows))] + np.einsum("ij,ij->j", x, residual)
     classes = np.arange(slots.k)
     alpha = x.T @ slots.targets(np.arange(n), classes)
-    Y, mine = slots.targets(known, classes), np.searchsorted(slots.row, known)
-    codes = slots.column[mine]
+    Y, slot_positions = slots.targets(audit_rows, classes), np.searchsorted(slots.row, audit_rows)
+    codes = slots.column[slot_positions]
     true = valuation(Y, codes, alpha, d)
-    pairs = {name: (averages.mean[name][mine], getattr(true, name)) for name in ("cg", "partial")}
+    pairs = {
+        name: (averages.mean[name][slot_positions], getattr(true, name))
+        for name in ("cg", "partial")
+    }
     if slots.k > 1:
-        pairs["margin"] = (margin(averages.loo()[known], codes), margin(true.loo, codes))
-    report: dict[str, Any] = {"examples": len(known), "iterations": int(counts.max())}
-    for name, (found, exact) in pairs.items():
-        there = np.isfinite(found)
-        if there.sum() < MIN_EXAMPLES:
+        pairs["margin"] = (margin(averages.loo()[audit_rows], codes), margin(true.loo, codes))
+    report: dict[str, Any] = {"examples": len(audit_rows), "iterations": int(counts.max())}
+    for name, (estimated, exact) in pairs.items():
+        finite = np.isfinite(estimated)
+        if finite.sum() < MIN_EXAMPLES:
             continue
-        found, exact = found[there], exact[there]
-        correlation = rank_correlation(found, exact)
+        estimated, exact = estimated[finite], exact[finite]
+        correlation = rank_correlation(estimated, exact)
         key = "rank_correlation" if name == "cg" else f"rank_correlation_{name}"
         report[key] = correlation
-        report[f"{key}_interval"] = _interval(correlation, len(found))
-        known_size = np.maximum(np.abs(exact), np.finfo(np.float64).tiny)
-        apart = np.abs(found - exact) / known_size
+        report[f"{key}_interval"] = _interval(correlation, len(estimated))
+        size = np.maximum(np.abs(exact), np.finfo(np.float64).tiny)
+        apart = np.abs(estimated - exact) / size
         report[name] = {
             "median_error": float(np.median(apart)),
             "95th_percentile_error": float(np.quantile(apart, 0.95)),

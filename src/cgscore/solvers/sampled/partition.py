@@ -44,8 +44,8 @@ from cgscore.typing import Array, Index
 
 BLOCK_ROWS = 10_000  # rows in a block
 ROWS_PER_CLASS = 8  # rows of each class that a block of many classes should have
-MIN_ROWS_PER_CLASS = 2  # rows of each class in a block, so that one is left when one goes
-MIN_BLOCK_ROWS = 100  # rows below which a block tells nothing
+MIN_ROWS_PER_CLASS = 2  # rows of each class in a block, so that one remains without another
+MIN_BLOCK_ROWS = 100  # rows in a block
 DEFAULT_RUNS = 2
 
 
@@ -60,7 +60,7 @@ class Block:
 
     @property
     def name(self) -> str:
-        """Of its file."""
+        """The name of its file."""
         return f"run-{self.run:05d}-block-{self.number:05d}"
 
 
@@ -104,12 +104,12 @@ def dealt(slots: Slots, block: Block, seed: int) -> tuple[Index, Index]:
     codes = slots.column[np.searchsorted(slots.row, np.arange(slots.rows))]
     order = order[np.argsort(codes[order], kind="stable")]
     home = np.sort(order[block.number :: block.count])
-    there = np.bincount(codes[home], minlength=slots.k)
+    present = np.bincount(codes[home], minlength=slots.k)
     wanted = np.minimum(np.bincount(codes, minlength=slots.k), MIN_ROWS_PER_CLASS)
     rng = stream(seed, block.run, block.number)
     guests = [
-        rng.choice(np.setdiff1d(np.flatnonzero(codes == c), home), wanted[c] - there[c], False)
-        for c in np.flatnonzero(there < wanted)
+        rng.choice(np.setdiff1d(np.flatnonzero(codes == c), home), wanted[c] - present[c], False)
+        for c in np.flatnonzero(present < wanted)
     ]
     return home, np.sort(np.concatenate([np.empty(0, np.intp), *guests]))
 
@@ -128,7 +128,7 @@ def solve(
     *,
     executor: Executor,
     progress: Progress,
-    kept: StepStore | None = None,
+    store: StepStore | None = None,
 ) -> tuple[Averages, Array]:
     """Averages over all tasks, and complexities: of blocks, added up, on average over runs."""
     slots, classes = problem.slots, np.arange(problem.slots.k)
@@ -136,10 +136,10 @@ def solve(
     executor.check_memory(
         problem.bytes, task_bytes(largest(n, tasks[0].count, slots.k), p, slots.k)
     )
-    found, complexity = Averages(slots), np.zeros(slots.k)
-    with closing(in_order(tasks, solve_block, problem, executor, kept, progress)) as results:
+    averages, complexity = Averages(slots), np.zeros(slots.k)
+    with closing(in_order(tasks, solve_block, problem, executor, store, progress)) as results:
         for block, solved in zip(tasks, results, strict=True):
             home, _ = dealt(slots, block, problem.seed)
-            found.add(home, classes, solved)
+            averages.add(home, classes, solved)
             complexity += np.einsum("ik,ik->k", slots.targets(home, classes), solved.alpha)
-    return found, complexity / (tasks[-1].run + 1)
+    return averages, complexity / (tasks[-1].run + 1)

@@ -48,8 +48,8 @@ class Slots:
 
     def members(self, c: int) -> Index:
         """Rows with an example of class c, ascending."""
-        found: Index = self.row[self.column == c]
-        return found
+        members: Index = self.row[self.column == c]
+        return members
 
     def at(self, rows: Index) -> tuple[Index, Index]:
         """Slots of some rows, and for each the position of its row among them."""
@@ -72,12 +72,12 @@ class Slots:
         return Y
 
     def digest(self) -> str:
-        """A short name for everything here."""
+        """A hash of all slots and targets."""
         parts = (self.row, self.column, self.torn, self.means, self.values)
         return "-".join(digest_of(part) for part in parts if part is not None)
 
     def contradicted(self) -> NDArray[np.bool_]:
-        """Classes of which the copies of some row say both: (k,)."""
+        """Classes that some row has and a copy of it has not: (k,)."""
         if self.values is not None:
             return np.zeros(1, dtype=bool)
         differs: NDArray[np.bool_] = np.logical_or.reduce(np.abs(self.means) < 1, axis=0)

@@ -39,12 +39,12 @@ from cgscore.solvers.sampled.subset import (
 from cgscore.solvers.sampled.tasks import in_order
 from cgscore.typing import Array, Index
 
-MAX_TASKS = 5_000_000  # tasks that make sense
+MAX_TASKS = 5_000_000
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A task: some classes against `sample` others, or everybody if that is None."""
+    """A task: some classes against `sample` other rows, or all of them if it is None."""
 
     classes: tuple[int, ...]
     run: int
@@ -54,30 +54,36 @@ class Draw:
 
     @property
     def name(self) -> str:
-        """Of its file."""
+        """The name of its file."""
         return f"class-{self.classes[0]:05d}-run-{self.run:05d}" if self.sample else "everybody"
 
 
-def sample_size(own: int, n: int, ratio: float) -> int:
-    """Others that are drawn for a class with `own` of n rows."""
-    return min(max(1, round(ratio * own)), n - own)
+def sample_size(class_size: int, n: int, ratio: float) -> int:
+    """Number of other rows drawn for a class with `class_size` of n rows."""
+    return min(max(1, round(ratio * class_size)), n - class_size)
 
 
-def recommended_runs(own: int, n: int, ratio: float) -> int:
-    """The paper's rule; 1 where the sample is everybody."""
-    size = sample_size(own, n, ratio)
-    return 1 if size == n - own else max(2, math.ceil(0.5 * (n - own) / size))
+def recommended_runs(class_size: int, n: int, ratio: float) -> int:
+    """Number of runs by the paper's rule; 1 where the sample is all other rows."""
+    size = sample_size(class_size, n, ratio)
+    return 1 if size == n - class_size else max(2, math.ceil(0.5 * (n - class_size) / size))
 
 
 def draws(counts: Sequence[int], n: int, p: int, ratio: float, runs: int | None) -> list[Draw]:
     """The tasks for classes of the given sizes, run after run."""
-    found = []
-    full = [c for c, own in enumerate(counts) if sample_size(own, n, ratio) == n - own]
+    tasks = []
+    full = [
+        c
+        for c, class_size in enumerate(counts)
+        if sample_size(class_size, n, ratio) == n - class_size
+    ]
     if full:
-        found.append(Draw(tuple(full), 0, None, n, task_flops(n, p)))
+        tasks.append(Draw(tuple(full), 0, None, n, task_flops(n, p)))
     taken = set(full)
     rest = {
-        c: runs or recommended_runs(own, n, ratio) for c, own in enumerate(counts) if c not in taken
+        c: runs or recommended_runs(class_size, n, ratio)
+        for c, class_size in enumerate(counts)
+        if c not in taken
     }
     if sum(rest.values()) > MAX_TASKS:
         raise OptionError(
@@ -91,8 +97,8 @@ def draws(counts: Sequence[int], n: int, p: int, ratio: float, runs: int | None)
         for c, wanted in rest.items():
             if run < wanted:
                 m = cost[c]
-                found.append(Draw((c,), run, m - counts[c], m, flops[m]))
-    return found
+                tasks.append(Draw((c,), run, m - counts[c], m, flops[m]))
+    return tasks
 
 
 def chosen(slots: Slots, draw: Draw, seed: int) -> Index:
@@ -108,7 +114,7 @@ def chosen(slots: Slots, draw: Draw, seed: int) -> Index:
 
 
 def solve_draw(problem: SharedProblem, draw: Draw) -> Solved:
-    """The task."""
+    """Alpha and d of the rows of a draw."""
     rows = chosen(problem.slots, draw, problem.seed)
     return solve_subset(problem, rows, np.array(draw.classes))
 
@@ -119,18 +125,18 @@ def solve(
     *,
     executor: Executor,
     progress: Progress,
-    kept: StepStore | None = None,
+    store: StepStore | None = None,
 ) -> tuple[Averages, Array]:
     """Averages over all tasks, and the mean complexity of each class in its problems."""
     slots, p = problem.slots, problem.rows.centred.shape[1]
     largest = max(tasks, key=lambda draw: draw.rows)
     executor.check_memory(problem.bytes, task_bytes(largest.rows, p, len(largest.classes)))
-    found, complexity, runs = Averages(slots), np.zeros(slots.k), np.zeros(slots.k)
-    with closing(in_order(tasks, solve_draw, problem, executor, kept, progress)) as results:
+    averages, complexity, runs = Averages(slots), np.zeros(slots.k), np.zeros(slots.k)
+    with closing(in_order(tasks, solve_draw, problem, executor, store, progress)) as results:
         for draw, solved in zip(tasks, results, strict=True):
             rows, classes = chosen(slots, draw, problem.seed), np.array(draw.classes)
-            found.add(rows, classes, solved)
+            averages.add(rows, classes, solved)
             Y = slots.targets(rows, classes)
             complexity[classes] += np.einsum("ik,ik->k", Y, solved.alpha)
             runs[classes] += 1
-    return found, complexity / runs
+    return averages, complexity / runs

@@ -22,20 +22,20 @@ from cgscore.typing import Array, Index
 
 @dataclass(frozen=True)
 class SharedProblem:
-    """What all tasks share.
+    """The data that all tasks share.
 
     Attributes
     ----------
     rows : UnitRows
         Merged rows on the unit sphere.
     names : (rows,) array
-        Positions by which users know them.
+        Positions of the rows in the user's data.
     ridge : float
         Added to the diagonal.
     slots : Slots
         Their targets.
     seed : int
-        From which all draws are made.
+        Seed of all draws.
     """
 
     rows: UnitRows
@@ -58,12 +58,12 @@ class Solved:
     d: Array
     condition: Array
 
-    def __getitem__(self, some: Index) -> Solved:
-        return Solved(self.alpha[some], self.d[some], self.condition)
+    def __getitem__(self, positions: Index) -> Solved:
+        return Solved(self.alpha[positions], self.d[positions], self.condition)
 
 
 def stream(seed: int, *key: int) -> np.random.Generator:
-    """Random numbers of a seed and a key, and of no other pair of them."""
+    """A random generator for a seed and a key, independent of those of other pairs."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
@@ -84,11 +84,11 @@ def solve_subset(problem: SharedProblem, chosen: Index, classes: Index) -> Solve
     try:
         factor = exact.factorise(rows, problem.ridge, InMemory(layout, None), Silent(), threads=1)
     except exact.Singular as error:
-        names, found = problem.names[chosen], error.dependence
+        names, dependence = problem.names[chosen], error.dependence
         raise SingularKernelError(
             "The kernel matrix of a part of the examples has no Cholesky factor to working "
-            f"precision: {found.describe(names)} (rows counted from 0). "
-            f"Remove row {names[found.row]}, or use a ridge, for example ridge=1e-6."
+            f"precision: {dependence.describe(names)} (rows counted from 0). "
+            f"Remove row {names[dependence.row]}, or use a ridge, for example ridge=1e-6."
         ) from None
     d = factor.inverse_diagonal(Silent())
     alpha = factor.solve(problem.slots.targets(chosen, classes))

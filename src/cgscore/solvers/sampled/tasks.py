@@ -17,16 +17,16 @@ from cgscore.solvers.sampled.subset import SharedProblem, Solved
 
 
 class Task(Protocol):
-    """A part of the work that needs nothing of the others."""
+    """A part of the work that is independent of the others."""
 
     @property
     def name(self) -> str:
-        """Under which its result is kept."""
+        """The name under which its result is saved."""
         ...
 
     @property
     def flops(self) -> float:
-        """What it costs."""
+        """Its cost."""
         ...
 
 
@@ -38,49 +38,49 @@ def in_order(
     function: Callable[[SharedProblem, T], Solved],
     problem: SharedProblem,
     executor: Executor,
-    kept: StepStore | None,
+    store: StepStore | None,
     progress: Progress,
 ) -> Generator[Solved]:
     """Results in the order of the tasks.
 
-    Those that come early wait in memory, or on disk if they are kept there. Closing the generator
-    ends what still runs.
+    Results that finish early wait in memory, or on disk if there is a `store`. Closing the
+    generator cancels running tasks.
     """
     ready: dict[int, Solved | None] = {}  # None: to be loaded
     with ExitStack() as stack:
         advance = stack.enter_context(progress.phase("tasks", sum(task.flops for task in tasks)))
-        if kept:
+        if store:
             for number, task in enumerate(tasks):
-                if kept.load(task.name) is not None:
+                if store.load(task.name) is not None:
                     ready[number] = None
                     advance(task.flops, before=True)
-        left = [number for number in range(len(tasks)) if number not in ready]
+        missing = [number for number in range(len(tasks)) if number not in ready]
         done, start, following = len(ready), time.perf_counter(), 0
-        results = executor.map(function, problem, [tasks[number] for number in left])
+        results = executor.map(function, problem, [tasks[number] for number in missing])
         stack.callback(results.close)
         while following < len(tasks):
             while following in ready:
-                yield _taken(ready.pop(following), kept, tasks[following].name)
+                yield _load_if_saved(ready.pop(following), store, tasks[following].name)
                 following += 1
             if following == len(tasks):
                 break
             position, solved = next(results)
-            number = left[position]
+            number = missing[position]
             task = tasks[number]
             ready[number] = solved
-            if kept:
-                kept.save(task.name, **vars(solved))
+            if store:
+                store.save(task.name, **vars(solved))
                 ready[number] = None if number != following else solved
             done += 1
-            rate = (done - len(tasks) + len(left)) / (time.perf_counter() - start)
+            rate = (done - len(tasks) + len(missing)) / (time.perf_counter() - start)
             note = f"{done:,} of {len(tasks):,} tasks, {rate:.2g}/s, {executor.workers()} workers"
             advance(task.flops, note=note)
 
 
-def _taken(solved: Solved | None, kept: StepStore | None, name: str) -> Solved:
+def _load_if_saved(solved: Solved | None, store: StepStore | None, name: str) -> Solved:
     if solved is not None:
         return solved
-    found = kept.load(name) if kept else None
-    if found is None:
-        raise RuntimeError(f"{name} was kept and is gone; a fault in cgscore")
-    return Solved(**found)
+    arrays = store.load(name) if store else None
+    if arrays is None:
+        raise RuntimeError(f"{name} was saved and can no longer be loaded")
+    return Solved(**arrays)
