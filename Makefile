@@ -53,8 +53,9 @@ test-portable-short: $(VENV)/.dev
 
 # The core: what works with the package's own dependencies.
 CORE := $(filter-out tests/test_examples.py, $(wildcard tests/test_*.py)) tests/cli tests/data \
-  tests/issues tests/methods tests/result tests/selection tests/solvers tests/execution/test_blas.py \
-  tests/execution/test_checkpoint.py tests/execution/test_execution.py
+  tests/issues tests/methods tests/result tests/selection tests/solvers \
+  $(filter-out tests/execution/test_dask.py tests/execution/test_processors.py, \
+  $(wildcard tests/execution/test_*.py))
 
 test-core: $(VENV)-core-$(VERSION)/.ready
 	CGSCORE_TESTS=core $(VENV)-core-$(VERSION)/bin/python -m pytest -q -m "not slow" $(CORE)
