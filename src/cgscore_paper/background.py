@@ -19,7 +19,7 @@ import psutil
 
 from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
-from cgscore_paper.background_process import pause, process, resume, state_file
+from cgscore_paper.background_process import active, pause, process, resume, state_file
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
 from cgscore_paper.queue import stages
@@ -79,8 +79,8 @@ def main(arguments: Sequence[str]) -> int:
     if given.action == "run":
         run(work, plan, given.stage)
         return 0
-    current = process()
-    print(f"In the background: {'nothing' if current is None else current.status()}")
+    state = "nothing" if process() is None else "running" if active() else "paused"
+    print(f"In the background: {state}")
     print(*progress_lines(work, plan), sep="\n")
     return 0
 

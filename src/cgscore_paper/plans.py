@@ -68,7 +68,7 @@ class Plan:
         if name == SAMPLE.name:
             return replace(SAMPLE, seed=seed)
         if name not in PLANS:
-            raise OptionError(f"preset={name!r} is not known. Choose from: {', '.join(PLANS)}")
+            raise OptionError(f"preset must be one of {', '.join(PLANS)}; got {name!r}.")
         return replace(PLANS[name], seed=seed)
 
     def scoring(self, dataset: str) -> Preset:
@@ -108,7 +108,7 @@ class Plan:
     def trainings(self, *datasets: str) -> dict[str, dict[str, Any]]:
         """Networks and settings of all trainings on datasets, as JSON can write them."""
         return {
-            name: {"scoring": asdict(self.scoring(name)), "pruning": asdict(self.pruning(name))}
+            name: {"scoring": _as_json(self.scoring(name)), "pruning": _as_json(self.pruning(name))}
             for name in datasets
         }
 
@@ -129,6 +129,19 @@ class Plan:
             f"{self.score_training.epochs} epochs for scores, {self.prune_training.epochs} for "
             "every other training."
         )
+
+
+#: Settings that cells stored before 0.2 did not have: as they were, they are not in a name.
+_LATER_SETTINGS = {"nesterov": False, "shift": 4, "label_smoothing": 0.0}
+
+
+def _as_json(preset: Preset) -> dict[str, Any]:
+    values = asdict(preset)
+    settings = values["settings"].items()
+    values["settings"] = {
+        name: value for name, value in settings if _LATER_SETTINGS.get(name, ...) != value
+    }
+    return values
 
 
 _DESK_TRAINING = Settings(epochs=10, learning_rate=0.1, batch_size=64, augment=False)

@@ -11,7 +11,7 @@ from cgscore_paper.plans import PLANS, Plan
 
 
 def test_unknown_plans() -> None:
-    with pytest.raises(OptionError, match="Choose from: desk, paper"):
+    with pytest.raises(OptionError, match="must be one of desk, full, paper"):
         Plan.named("table")
 
 

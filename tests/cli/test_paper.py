@@ -56,7 +56,7 @@ def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
         (["appendix-b", "--all"], "Give one name or --all"),
         (["appendix-b"], "Give --data FOLDER, or set CGSCORE_DATA"),
         (["appendix-b", "--data", "nowhere"], "--data nowhere: there is no such folder"),
-        (["appendix-b", "--data", ".", "--preset", "large"], "Choose from: desk, paper"),
+        (["appendix-b", "--data", ".", "--preset", "large"], "must be one of desk, full, paper"),
         (["appendix-b", "--data", ".", "--jobs", "0"], "--jobs"),
         (["appendix-b", "--data", ".", "--cells", "c"], "There is no Fashion-MNIST in"),
     ],
