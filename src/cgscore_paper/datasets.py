@@ -68,6 +68,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
 )
 
 
+PADDING = 4  # pixels of black around an image that is augmented, as in the paper's trainings
 MAX_HASHED_BYTES = 4_000_000_000  # larger datasets are not read for their fingerprint
 
 #: Folders into which published archives unpack, and other names of a split.
@@ -96,16 +97,40 @@ class Images:
         small = np.rint(parts.mean(axis=(2, 4))).astype(np.uint8)
         return Images(small.reshape(n, h // 2, w // 2, *self.X.shape[3:]), self.codes, self.names)
 
-    def rows(self, standardised: bool) -> NDArray[Any]:
-        """Rows of pixels, the inputs of the kernel, with each channel standardised on request."""
+    def augmented(self, rng: np.random.Generator) -> Images:
+        """Random crops of images padded with black, each mirrored with probability 1/2.
+
+        The augmentation of the paper's trainings: four pixels on every side.
+        """
+        n, h, w = self.X.shape[:3]
+        border = ((0, 0), (PADDING, PADDING), (PADDING, PADDING), *[(0, 0)] * (self.X.ndim - 3))
+        padded = np.pad(self.X, border)
+        top, left = rng.integers(0, 2 * PADDING + 1, (2, n))
+        columns = np.tile(np.arange(w), (n, 1))
+        mirrored = rng.random(n) < 0.5
+        columns[mirrored] = columns[mirrored, ::-1]
+        rows, columns = top[:, None] + np.arange(h), left[:, None] + columns
+        cropped = padded[np.arange(n)[:, None, None], rows[:, :, None], columns[:, None, :]]
+        return Images(cropped, self.codes, self.names)
+
+    def rows(self, standardised: bool, like: Images | None = None) -> NDArray[Any]:
+        """Rows of pixels, the inputs of the kernel, with each channel standardised on request.
+
+        The mean and deviation of a channel are those of the images in `like`, by default of these.
+        """
         flat: NDArray[Any] = self.X.reshape(len(self), -1)
         if not standardised:
             return flat
-        channels = flat.reshape(-1, self.X.shape[3] if self.X.ndim == 4 else 1)
-        pixels = channels - channels.mean(axis=0)
-        pixels /= channels.std(axis=0)
+        channels = flat.reshape(-1, self._channels)
+        model = channels if like is None else like.X.reshape(-1, self._channels)
+        pixels = channels - model.mean(axis=0)
+        pixels /= model.std(axis=0)
         rows: NDArray[Any] = pixels.reshape(len(self), -1)
         return rows
+
+    @property
+    def _channels(self) -> int:
+        return self.X.shape[3] if self.X.ndim == 4 else 1
 
 
 def missing(folder: Path, name: str) -> str | None:

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from cgscore_paper.jobs import Cell
 from cgscore_paper.plans import Plan
-from cgscore_paper.scores import exact_cell, shared_runs
+from cgscore_paper.scores import augmented_cell, estimate_cell, exact_cell
 from cgscore_paper.trainings import accuracy_cells, scoring_cells
 
 #: The share that stays at the point that is trained several times, and the others.
 PILOT = 0.6
 SHARES = (0.4, 0.8, 0.2)
+#: Runs of the paper's estimator.
+PAPER_RUNS = 10
 #: Scores of figure 2 besides random removal; C-scores are published for CIFAR only.
 SCORES = ("exact_cg", "c_score", "el2n", "forgetting", "cg")
 
@@ -24,16 +26,16 @@ Stage = tuple[str, list[Cell]]
 def stages(plan: Plan) -> Iterator[Stage]:
     """All stages, first those that matter most."""
     yield "pilot", list(pilot(plan, "cifar-10"))
+    yield "estimator, cifar-100", [estimate_cell(plan, "cifar-100", runs=PAPER_RUNS)]
+    yield "augmented, cifar-100", [augmented_cell(plan, "cifar-100", PAPER_RUNS)]
+    yield "augmented, cifar-10", [augmented_cell(plan, "cifar-10", 1)]
     for dataset in ("cifar-10", "fashion-mnist", "cifar-100"):
         yield f"scores by training, {dataset}", scoring_cells(plan, dataset)
         yield f"exact scores, {dataset}", [exact_cell(dataset)]
-        yield f"estimator, {dataset}", shared_runs(plan, dataset)[:1]
+        yield f"estimator, {dataset}", [estimate_cell(plan, dataset)]
         yield f"figure 2, {dataset}", list(curves(plan, dataset))
         yield f"repeats, {dataset}", list(pilot(plan, dataset))
-    yield (
-        "estimator, all runs",
-        [cell for dataset in ("cifar-10", "fashion-mnist") for cell in shared_runs(plan, dataset)],
-    )
+    yield "augmented, cifar-10, all runs", [augmented_cell(plan, "cifar-10", plan.runs)]
 
 
 def pilot(plan: Plan, dataset: str) -> Iterator[Cell]:

@@ -65,6 +65,31 @@ def shared_runs(plan: Plan, dataset: str) -> list[Cell]:
     ]
 
 
+@job(
+    "scores.augmented_run",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "seed": 0, "run": 0},
+    tolerance=1e-3,
+)
+def augmented_run(work: Work, dataset: str, seed: int, run: int) -> dict[str, Any]:
+    """One run of the paper's estimator on images that are cropped and mirrored at random.
+
+    As `shared_run` does for right labels, with other crops in every run.
+    """
+    images, source = load(work.data, dataset), SOURCES[dataset]
+    augmented = images.augmented(np.random.default_rng([seed, 3, run]))
+    rows = unit_rows(augmented.rows(source.standardised, like=images))
+    estimate = run_estimator(
+        rows, images.codes, source.ratios, seed=seed, run=run, progress=work.progress
+    )
+    columns: dict[str, Any] = {}
+    for ratio in source.ratios:
+        terms = estimate.terms(images.codes, ratio, work.progress)
+        columns |= {column(name, 0.0, ratio): terms[name].astype(np.float32) for name in TERMS}
+    return columns
+
+
 def estimated(
     work: Work, cells: list[Cell], rate: float = 0.0, ratio: int | None = None
 ) -> dict[str, Array]:
@@ -96,6 +121,40 @@ def exact_scores(work: Work, dataset: str) -> dict[str, Any]:
 def exact_cell(dataset: str) -> Cell:
     """The cell of `exact_scores`."""
     return exact_scores.cell(dataset=dataset)
+
+
+@job(
+    "scores.estimate",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "augmented": True, "runs": 2, "seed": 0},
+    tolerance=1e-3,
+)
+def estimate(work: Work, dataset: str, augmented: bool, runs: int, seed: int) -> dict[str, Any]:
+    """Means over runs of `shared_run` or `augmented_run` for right labels, at every ratio."""
+    source = SOURCES[dataset]
+    cells = [
+        augmented_run.cell(dataset=dataset, seed=seed, run=run)
+        if augmented
+        else shared_run.cell(dataset=dataset, standardised=source.standardised, seed=seed, run=run)
+        for run in range(runs)
+    ]
+    return {
+        f"{name}-{ratio}": values.astype(np.float32)
+        for ratio in source.ratios
+        for name, values in estimated(work, cells, ratio=ratio).items()
+    }
+
+
+def estimate_cell(plan: Plan, dataset: str, runs: int | None = None) -> Cell:
+    """The cell of `estimate`, by default of as many runs as the plan has."""
+    count = plan.runs if runs is None else runs
+    return estimate.cell(dataset=dataset, augmented=False, runs=count, seed=plan.seed)
+
+
+def augmented_cell(plan: Plan, dataset: str, runs: int) -> Cell:
+    """The cell of `estimate` on augmented images."""
+    return estimate.cell(dataset=dataset, augmented=True, runs=runs, seed=plan.seed)
 
 
 def subset_rows(plan: Plan, codes: Index) -> Index:

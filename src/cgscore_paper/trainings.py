@@ -24,12 +24,19 @@ from cgscore.training import (
 from cgscore.training.loop.evaluation import evaluate
 from cgscore.typing import Array
 from cgscore_paper.cells import Work
-from cgscore_paper.datasets import c_scores, load
+from cgscore_paper.datasets import SOURCES, c_scores, load
 from cgscore_paper.jobs import Cell, job
 from cgscore_paper.networks import network
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-from cgscore_paper.scores import estimated, exact_cell, shared_runs, subset_cell, subset_rows
+from cgscore_paper.scores import (
+    estimate_cell,
+    estimated,
+    exact_cell,
+    shared_runs,
+    subset_cell,
+    subset_rows,
+)
 
 BY_TRAINING = ("el2n", "forgetting", "tracin", "self_influence", "feature_cg")
 WITHOUT_TRAINING = (
@@ -167,7 +174,9 @@ def scoring_cells(plan: Plan, dataset: str, rate: float = 0.0) -> list[Cell]:
 def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> Array:
     """A score of the training subset, high for hard examples."""
     if plan.examples is None and by in ("cg", "partial"):
-        return estimated(work, shared_runs(plan, dataset), rate)[by]
+        if rate:
+            return estimated(work, shared_runs(plan, dataset), rate)[by]
+        return np.asarray(work(estimate_cell(plan, dataset))[f"{by}-{SOURCES[dataset].ratio}"])
     if plan.examples is None and by == "exact_cg":
         return np.asarray(work(exact_cell(dataset))["cg"])
     if by in WITHOUT_TRAINING:

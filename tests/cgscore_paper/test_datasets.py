@@ -149,3 +149,39 @@ def test_labels_that_are_missing(tmp_path: Path) -> None:
     (tmp_path / "imagenet").mkdir()
     with pytest.raises(SourceError):
         load(tmp_path, "imagenet")
+
+
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_augmented_images_are_crops_of_padded_ones(channels: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 256, (40, 6, 5, *channels), np.uint8)
+    images = Images(X, np.arange(40), tuple(map(str, range(40))))
+    augmented = images.augmented(np.random.default_rng(1))
+    padded = np.pad(X, ((0, 0), (4, 4), (4, 4), *[(0, 0)] * len(channels)))
+    places = set()
+    for image, original in zip(augmented.X, padded, strict=True):
+        matches = [
+            (top, left, mirrored)
+            for top in range(9)
+            for left in range(9)
+            for mirrored in (False, True)
+            if np.array_equal(
+                image, original[top : top + 6, left : left + 5][:, :: -1 if mirrored else 1]
+            )
+        ]
+        assert matches
+        places.update(matches)
+    assert len(places) > 30  # drawn for each image
+    again = images.augmented(np.random.default_rng(1))
+    assert np.array_equal(again.X, augmented.X)
+
+
+def test_rows_are_standardised_like_other_images() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, (20, 4, 4, 3), np.uint8)
+    codes, names = np.arange(20), tuple(map(str, range(20)))
+    images, darker = Images(X, codes, names), Images(X // 2, codes, names)
+    assert np.allclose(images.rows(True).reshape(-1, 3).std(axis=0), 1)
+    rows = darker.rows(True, like=images).reshape(-1, 3)
+    pixels = X.reshape(-1, 3)
+    assert np.allclose(rows, ((X // 2).reshape(-1, 3) - pixels.mean(axis=0)) / pixels.std(axis=0))
