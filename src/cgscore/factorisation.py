@@ -67,24 +67,24 @@ class Factor:
         self.dataset, self.ridge, self.dtype = inputs.dataset, inputs.ridge, dtype
         p = self.dataset.shape[1]
         layout = plan(len(self._rows), p, dtype, limit)
-        kept = None
+        resumable = None
         if checkpoint is not None:
             work = {"method": "exact", "dtype": dtype, "edges": digest_of(np.array(layout.edges))}
-            kept = Checkpoint(checkpoint, identity(self._rows, self.ridge, **work))
-        self._checkpoint, self._store = kept, None
+            resumable = Checkpoint(checkpoint, identity(self._rows, self.ridge, **work))
+        self._checkpoint, self._store = resumable, None
         self._d_loss: dict[str, float] | None = None
         try:
             files = None
-            if kept is not None:
-                files = PanelFiles(layout, kept.folder, keep=True, work=kept.digest)
-                kept.attach(files)
+            if resumable is not None:
+                files = PanelFiles(layout, resumable.folder, keep=True, work=resumable.digest)
+                resumable.attach(files)
             self._store = place(layout, p, limit, files)
             with timed.whole(exact.all_flops(layout, p)):
                 self._factor = self._factorise(self._store, timed)
-                self._d = self._factor.inverse_diagonal(timed, kept)
+                self._d = self._factor.inverse_diagonal(timed, resumable)
             self.storage = self._store.describe()
             self.condition = self._factor.condition(self._d)
-            self.warnings = [*(kept.renewed() if kept else []), *self._warnings()]
+            self.warnings = [*(resumable.renewed() if resumable else []), *self._warnings()]
         except BaseException:
             self.close()
             raise
@@ -232,8 +232,8 @@ class Factor:
             )
             if len(part):
                 tables.append(self._added(rows[part], *coded).set_index(part).assign(id=part))
-        found: pd.DataFrame = pd.concat(tables).sort_index()
-        return found
+        scores: pd.DataFrame = pd.concat(tables).sort_index()
+        return scores
 
     def _added(self, rows: UnitRows, old: Labels, new: Labels) -> pd.DataFrame:
         """Scores of new rows whose labels are coded along the same classes as the old ones."""
@@ -341,15 +341,15 @@ class Factor:
 
     def _warnings(self) -> list[str]:
         """What a reader of any score from this factor should know."""
-        found = []
+        warnings = []
         if self.digits < MIN_DIGITS and self.dtype == "float64":
-            found.append(
+            warnings.append(
                 f"The kernel matrix has condition {self.condition:.1e}, which leaves about "
                 f"{self.digits:.0f} digits in the worst case: "
                 f"{self._factor.weakest().describe(self._merged.members)} (rows counted from 0). "
                 "A ridge keeps more digits."
             )
-        return found
+        return warnings
 
 
 def _loss_warnings(loss: Mapping[str, float] | None) -> list[str]:

@@ -69,7 +69,7 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
         Wrong length or shape, missing labels, or fewer than two classes.
     """
     if task not in TASKS:
-        raise OptionError(f"task={task!r} is not known. Choose one of: {', '.join(TASKS)}.")
+        raise OptionError(f"task must be one of {', '.join(TASKS)}; got {task!r}.")
     values = label_vector(y, name)
     if len(values) != n:
         raise LabelError(
@@ -146,9 +146,9 @@ def _narrowed(values: NDArray[Any], name: str) -> NDArray[Any]:
                 return values.astype(dtype)
             except OverflowError as error:
                 raise LabelError(f"{name} holds whole numbers of more than 64 bits.") from error
-    found = ", ".join(sorted(kind.__name__ for kind in kinds))
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise LabelError(
-        f"{name} holds labels of the type{'s' if len(kinds) > 1 else ''} {found}. "
+        f"{name} holds labels of the type{'s' if len(kinds) > 1 else ''} {names}. "
         "Expected whole numbers, booleans or text, and one type for all."
     )
 

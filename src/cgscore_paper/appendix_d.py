@@ -118,8 +118,8 @@ def _timers(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, C
             return score(X, codes, seed=plan.seed, progress=False, **how)
 
     def by_estimator(ratio: int) -> float:
-        found = by_kernel(method="subsample", ratio=ratio, runs=1)
-        return float(found.meta["timings"]["tasks"])
+        scores = by_kernel(method="subsample", ratio=ratio, runs=1)
+        return float(scores.meta["timings"]["tasks"])
 
     def by_training(name: str) -> object:
         return scores_by_training(

@@ -22,8 +22,8 @@ def process() -> psutil.Process | None:
     file = state_file()
     try:
         state = json.loads(file.read_text()) if file else {}
-        found = psutil.Process(int(state["pid"]))
-        return found if abs(found.create_time() - float(state["started"])) < 1 else None
+        current = psutil.Process(int(state["pid"]))
+        return current if abs(current.create_time() - float(state["started"])) < 1 else None
     except (OSError, ValueError, KeyError, TypeError, psutil.Error):
         return None
 

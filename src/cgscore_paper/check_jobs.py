@@ -111,8 +111,8 @@ def main(names: Sequence[str], path: Path = RECORD) -> int:
             entries[name] = checked
             only = " (names and shapes compared, no numbers)" if job.tolerance is None else ""
             print(f"{name}: version {job.version} recorded with sources {digest}{only}")
-    kept = {name: entries[name] for name in sorted(jobs) if name in entries}
-    text = json.dumps(kept, indent=1) + "\n"
+    recorded_entries = {name: entries[name] for name in sorted(jobs) if name in entries}
+    text = json.dumps(recorded_entries, indent=1) + "\n"
     replace_file(path, lambda file: file.write(text.encode()))
     return failed
 

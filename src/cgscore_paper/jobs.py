@@ -122,6 +122,6 @@ def all_jobs() -> dict[str, Job]:
         for value in vars(module).values():
             if isinstance(value, Job) and value.__module__ == module.__name__:
                 if value.name in jobs:
-                    raise RuntimeError(f"two jobs have the name {value.name!r}; a fault in cgscore")
+                    raise RuntimeError(f"two jobs have the name {value.name!r}")
                 jobs[value.name] = value
     return jobs

@@ -254,11 +254,11 @@ def _cause(ours: str, by: str, plan: Plan, part: dict[str, Any]) -> str:
         )
     cause = f"{SCORES[by][0]} is of our own trainings. {plan.description}"
     if by == "forgetting":
-        one = part["cg_and_forgetting_of_one_training"]
+        correlation = part["cg_and_forgetting_of_one_training"]
         cause += (
             " What is never right counts as never forgotten, which few epochs make frequent: in "
-            f"one training CG and forgetting have a correlation of {one['zero']:.3f}, and of "
-            f"{one['last']:.3f} if what is never right counts as forgotten most."
+            f"one training CG and forgetting have a correlation of {correlation['zero']:.3f}, and "
+            f"of {correlation['last']:.3f} if what is never right counts as forgotten most."
         )
     return cause[0].upper() + cause[1:]
 

@@ -118,7 +118,7 @@ def _work(
         data = Path(os.environ["CGSCORE_DATA"])
     if data is None:
         raise OptionError(
-            "The folder of the datasets is not known. Give --data FOLDER, or set CGSCORE_DATA: a "
+            "The folder of the datasets is missing. Give --data FOLDER, or set CGSCORE_DATA: a "
             "folder that contains fashion-mnist, cifar10 and cscores."
         )
     if not data.is_dir():

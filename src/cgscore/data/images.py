@@ -97,7 +97,7 @@ def decode_all(
             if side is None:
                 raise DataError(str(sizes)) from None
             resize, resized = (side, side), True
-    raise RuntimeError("the kinds of images do not settle; this is a fault in cgscore")
+    raise RuntimeError("the kinds of images do not settle; please report this")
 
 
 class _MixedSizes(Exception):

@@ -40,7 +40,7 @@ def test_idx_parts_that_are_missing(tmp_path: Path) -> None:
     path.write_bytes(struct.pack(">BBBB3I", 0, 0, 8, 3, 2, 1, 1) + b"ab")
     with pytest.raises(SourceError, match=r"labels-idx1-ubyte, the labels of .*, does not exist"):
         cgscore.read(tmp_path)
-    with pytest.raises(SourceError, match="split 'all' is not known"):
+    with pytest.raises(SourceError, match="split must be train or test; got 'all'"):
         cgscore.read(tmp_path, split="all")
     with pytest.raises(SourceError, match="has no t10k-images"):
         cgscore.read(tmp_path, split="test")

@@ -30,7 +30,7 @@ def read_sklearn(source: str, options: ReadOptions) -> Dataset:
     """One of scikit-learn's own datasets: ``sklearn:digits`` and the like."""
     name = source.removeprefix("sklearn:")
     if name not in _LOADERS:
-        raise SourceError(f"{source} is not known. There are: {', '.join(sorted(_LOADERS))}.")
+        raise SourceError(f"There is no {source}. Expected one of: {', '.join(sorted(_LOADERS))}.")
     import sklearn.datasets
 
     bunch = getattr(sklearn.datasets, _LOADERS[name])(as_frame=True)

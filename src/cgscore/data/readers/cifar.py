@@ -89,7 +89,7 @@ def _read(
     kind = _kind(folder) or "cifar-10"
     split = options.split or "train"
     if split not in ("train", "test"):
-        raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
+        raise SourceError(f"{folder}: split must be train or test; got {split!r}.")
     key = {"cifar-10": "labels", "cifar-100": options.label_column or "fine_labels"}[kind]
     images: list[NDArray[np.uint8]] = []
     labels: list[int] = []

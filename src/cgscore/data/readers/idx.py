@@ -54,7 +54,7 @@ def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
 def _images_of(folder: Path, options: ReadOptions) -> Path:
     split = options.split or "train"
     if split not in SPLITS:
-        raise SourceError(f"{folder}: split {split!r} is not known. Choose one of: train, test.")
+        raise SourceError(f"{folder}: split must be train or test; got {split!r}.")
     paths = sorted(
         entry
         for entry in folder.glob(f"{SPLITS[split]}-images-idx3-ubyte*")
