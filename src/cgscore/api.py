@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.data import Dataset, read
-from cgscore.errors import ConvergenceError, DataError, LabelError, OptionError, SingularKernelError
+from cgscore.errors import (
+    ConvergenceError,
+    DataError,
+    LabelError,
+    MemoryLimitError,
+    OptionError,
+    SingularKernelError,
+)
 from cgscore.execution.executor import ClusterExecutor
 from cgscore.execution.progress import Listener, Timed, reporter
 from cgscore.factorisation import Factor
@@ -25,7 +32,7 @@ from cgscore.methods.auto import Choice, choose, instead_of_iterative
 from cgscore.methods.cost import Sizes
 from cgscore.methods.method import Context, reject_unused_options
 from cgscore.methods.options import Options, check_choice
-from cgscore.problem import Inputs, Problem, Solution
+from cgscore.problem import Inputs, Judgement, Problem, Solution
 from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores
 from cgscore.solvers.ridge_search import RidgeChoice, least_error, ridge_sample
@@ -49,6 +56,7 @@ def score(
     client: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     duplicates: str = "merge",
+    judge: bool = True,
     progress: bool | Listener | None = None,
 ) -> Scores:
     """The score of every example of a labelled dataset.
@@ -68,7 +76,8 @@ def score(
         or so, ``iterative`` where it is cheaper and fits, and ``partition`` where neither does.
     ridge : float or "auto"
         Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
-        with the least leave-one-out error on a sample, which finds wrong labels best.
+        with the least leave-one-out error on a sample, which finds wrong labels best. With 0,
+        labels are judged with the automatic one (`judge`).
     target : float, optional
         For ``iterative``: the rank correlation with the exact score that the audit must show;
         stronger settings are taken until it does.
@@ -100,6 +109,10 @@ def score(
         ``subsample`` and ``partition``, more runs.
     duplicates : {"merge", "error"}
         Whether identical rows are scored as one (without a ridge) or refused.
+    judge : bool
+        With ridge 0, solve once more with the automatic ridge, by which `Scores.label_issues`,
+        the report and the review then judge labels; ``meta["judge"]`` says how. The table and
+        `Scores.loo` are those of ridge 0. False leaves it out, and labels are judged at ridge 0.
     progress : bool or function, optional
         ``True`` draws bars, ``False`` is silent, a function receives the phase and the fraction
         done. By default bars are drawn if standard error is a terminal.
@@ -151,9 +164,15 @@ def score(
     context = Context(Timed(reporter(progress)), cluster)
     problem = Problem(_inputs(dataset, options), dataset, labels)
     solution, choice = _solution(problem, options, context, name, choice, sizes)
+    judgement: Judgement | None = None
+    notes: list[str] = []
+    if judge and options.ridge == 0 and labels.task == "classification":
+        judgement, notes = _judgement(dataset, labels, options, context)
     return assemble(
         problem,
         solution,
+        judgement=judgement,
+        further_warnings=notes,
         method=name if choice is None else choice.method,
         seconds=time.perf_counter() - start,
         seed=options.seed,
@@ -180,6 +199,41 @@ def _solution(
     if options.checkpoint is not None:  # the folder itself holds the iterative work
         options = replace(options, checkpoint=options.checkpoint / "exact")
     return METHODS["exact"].run(problem, options, Context(context.progress)), choice
+
+
+def _judgement(
+    dataset: Dataset, labels: Labels, options: Options, context: Context
+) -> tuple[Judgement | None, list[str]]:
+    """Predictions with the automatic ridge, or None and a warning that says why there are none."""
+    start = time.perf_counter()
+    defaults = Options(ridge=float("nan"), kernel=options.kernel)
+    folder = options.checkpoint
+    options = replace(
+        defaults,
+        seed=options.seed,
+        memory_limit=options.memory_limit,
+        device=options.device,
+        checkpoint=None if folder is None else folder / "judge",
+    )
+    sizes = Sizes(*dataset.shape, len(labels.classes))
+    context = Context(Timed(context.progress.inner), context.cluster)
+    try:
+        options, ridge = _with_ridge(options, dataset, labels)
+        choice = choose(sizes, options, context.cluster)
+        if choice.method == "exact":
+            context = replace(context, cluster=None)
+        problem = Problem(_inputs(dataset, options), dataset, labels)
+        solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
+    except (ConvergenceError, MemoryLimitError) as error:
+        return None, [f"Labels are judged at ridge 0, as judging with a ridge failed: {error}"]
+    facts = {
+        "ridge": options.ridge,
+        "ridge_choice": None if ridge is None else vars(ridge).copy(),
+        "method": choice.method if taken is None else taken.method,
+        "audit": solution.audit,
+        "seconds": time.perf_counter() - start,
+    }
+    return Judgement(solution.valuation.loo, facts), []
 
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:

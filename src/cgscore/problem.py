@@ -176,6 +176,25 @@ class Solution:
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What labels are judged by, where the scores have ridge 0.
+
+    At ridge 0, the paper's, a prediction follows every wrong label nearby. Labels are judged with
+    the ridge of the least leave-one-out error instead, which takes a solution of its own.
+
+    Attributes
+    ----------
+    loo : (n, k) array
+        Leave-one-out predictions.
+    facts : mapping
+        What ``meta["judge"]`` says: ridge, how it was chosen, method and seconds.
+    """
+
+    loo: Array
+    facts: Mapping[str, Any]
+
+
 def _describe_copies(groups: Groups) -> str:
     copies = groups.copies
     pairs = first_five(f"{row} repeats {groups.first[row]}" for row in copies[:6])

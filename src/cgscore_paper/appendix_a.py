@@ -65,7 +65,9 @@ def small(work: Work, standardised: bool, seed: int) -> tuple[NDArray[Any], NDAr
 def exact(work: Work, standardised: bool, seed: int) -> dict[str, Any]:
     """Exact scores of the images of `small`."""
     X, codes = small(work, standardised, seed)
-    return {"cg": score(X, codes, method="exact", progress=False).table["cg"].to_numpy()}
+    return {
+        "cg": score(X, codes, method="exact", judge=False, progress=False).table["cg"].to_numpy()
+    }
 
 
 def exact_cell(standardised: bool, seed: int) -> Cell:
@@ -86,7 +88,14 @@ def separate_draws(work: Work, ratio: int, runs: int, seed: int) -> dict[str, An
         with warnings.catch_warnings():  # few runs leave out predictions, which are not used
             warnings.simplefilter("ignore", CGScoreWarning)
             scores = score(
-                X, codes, method="subsample", ratio=ratio, runs=count, seed=seed, progress=False
+                X,
+                codes,
+                method="subsample",
+                ratio=ratio,
+                runs=count,
+                seed=seed,
+                judge=False,
+                progress=False,
             )
         correlations.add(scores.table["cg"].to_numpy())
     return correlations.value

@@ -115,7 +115,7 @@ def _timers(work: Work, plan: Plan, dataset: str, images: Images) -> dict[str, C
     def by_kernel(**how: Any) -> Scores:
         with warnings.catch_warnings():  # one run leaves some predictions out
             warnings.simplefilter("ignore", CGScoreWarning)
-            return score(X, codes, seed=plan.seed, progress=False, **how)
+            return score(X, codes, seed=plan.seed, judge=False, progress=False, **how)
 
     def by_estimator(ratio: int) -> float:
         scores = by_kernel(method="subsample", ratio=ratio, runs=1)

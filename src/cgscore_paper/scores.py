@@ -114,7 +114,9 @@ def estimated(
 def exact_scores(work: Work, dataset: str) -> dict[str, Any]:
     """Exact scores of all examples of a dataset, from pixels as they are."""
     images = load(work.data, dataset)
-    table = score(images.rows(False), images.codes, method="exact", progress=False).table
+    table = score(
+        images.rows(False), images.codes, method="exact", judge=False, progress=False
+    ).table
     return {name: table[name].to_numpy(np.float32) for name in ("cg", "partial", "margin")}
 
 
@@ -199,7 +201,7 @@ def subset_scores(work: Work, plan: str, dataset: str, rate: float, seed: int) -
     )
     columns["cg"] = columns["first_term"] + columns["partial"] + columns["third_term"]
     for method in ("exact", "iterative"):
-        table = score(X, given, method=method, progress=False).table
+        table = score(X, given, method=method, judge=False, progress=False).table
         columns[f"{method}_cg"] = table["cg"].to_numpy()
         columns[f"{method}_partial"] = table["partial"].to_numpy()
     with_ridge = score(X, given, ridge="auto", progress=False)

@@ -128,7 +128,7 @@ def velocities(
     from cgscore.training.theory.two_layer import two_layer, unit_inputs
 
     X, y = _images(work, "train", (first, second), per_class, seed)
-    cg = score(X, y, method="exact", progress=False).table["cg"].to_numpy()
+    cg = score(X, y, method="exact", judge=False, progress=False).table["cg"].to_numpy()
     groups = velocity_groups(cg, count=GROUPS, size=min(GROUP, len(y) // GROUPS))
     inputs, target = torch.as_tensor(unit_inputs(X)), torch.as_tensor(y)
     rate = 1 / float(np.linalg.eigvalsh(gram(X))[-1])

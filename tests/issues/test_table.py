@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
@@ -39,9 +40,32 @@ def test_wrong_labels_of_digits(noisy: Any) -> None:
     assert 0 < (found["kind"] == "atypical").sum() < 100
 
 
-def test_a_result_of_ridge_0_comes_with_a_hint(noisy: Any) -> None:
+def test_a_result_of_ridge_0_that_is_not_judged_comes_with_a_hint(noisy: Any) -> None:
     X, _, z, _ = noisy
-    assert 'ridge="auto"' in str(cgscore.score(X, z).issue_summary().hint)
+    unjudged = cgscore.score(X, z, judge=False)
+    assert unjudged.meta["judge"] is None
+    assert unjudged.judged_loo is None
+    assert 'ridge="auto"' in str(unjudged.issue_summary().hint)
+
+
+def test_scores_of_ridge_0_are_judged_as_those_of_the_automatic_ridge(
+    noisy: Any, tmp_path: Path
+) -> None:
+    X, _, z, automatic = noisy
+    scores, unjudged = cgscore.score(X, z), cgscore.score(X, z, judge=False)
+    assert scores.meta["ridge"] == 0
+    assert scores.judging_ridge == scores.meta["judge"]["ridge"] == automatic.meta["ridge"]
+    assert scores.issue_summary().hint is None
+    assert np.array_equal(scores.judging_loo, automatic.loo)
+    pd.testing.assert_frame_equal(scores.table, unjudged.table)  # the scores stay the paper's
+    assert np.array_equal(scores.loo, unjudged.loo)
+    columns = ["is_label_issue", "label_score", "predicted_label", "confidence", "margin"]
+    expected = automatic.label_issues()[columns]
+    pd.testing.assert_frame_equal(scores.label_issues()[columns], expected)
+    scores.save(tmp_path / "s.parquet")
+    loaded = cgscore.load(tmp_path / "s.parquet")
+    assert loaded.meta["judge"] == scores.meta["judge"]
+    pd.testing.assert_frame_equal(loaded.label_issues()[columns], expected)
 
 
 def test_the_papers_detectors(noisy: Any) -> None:

@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "format a text": (entry("format", "1"), "not a result of cgscore"),
     "format true": (entry("format", True), "not a result of cgscore"),
     "format 0": (entry("format", 0), "not a result of cgscore"),
-    "format newer": (entry("format", 2), "has format 2, written by cgscore"),
+    "format newer": (entry("format", 3), "has format 3, written by cgscore"),
 }
 
 

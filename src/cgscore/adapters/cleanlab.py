@@ -34,14 +34,14 @@ def pred_probs(scores: Scores) -> Array:
     cleanlab takes ``pred_probs``.
     """
     _refuse_regression(scores)
-    unknown = int(np.isnan(scores.loo).any(axis=1).sum())
+    unknown = int(np.isnan(scores.judging_loo).any(axis=1).sum())
     if unknown:
         raise OptionError(
             f"{unknown:,} examples have no leave-one-out prediction. Score with more runs, or with "
             "another method than subsample."
         )
-    noise = estimate_noise(scores.loo, scores.codes())
-    return noise.calibration.probabilities(scores.loo)
+    noise = estimate_noise(scores.judging_loo, scores.codes())
+    return noise.calibration.probabilities(scores.judging_loo)
 
 
 def labels(scores: Scores) -> NDArray[np.intp]:

@@ -97,7 +97,7 @@ def issues(
                 "output": None if output is None else str(output),
                 "suspects": len(suspects),
                 **{str(key): value for key, value in table.attrs.items()},
-                "ridge": scores.meta["ridge"],
+                "ridge": scores.judging_ridge,
                 "notes": scores.meta["notes"],
                 "warnings": scores.meta["warnings"],
                 "worst": shown.reset_index().to_dict("records"),
@@ -174,7 +174,7 @@ def _neighbours(
         scores.codes(),
         suspects["position"].tolist(),
         suggested.tolist(),
-        ridge=scores.meta["ridge"],
+        ridge=scores.judging_ridge,
         kernel=scores.kernel,
         progress=reporter(None),
     )

@@ -55,7 +55,7 @@ def print_issues(
     console.print(
         f"About {summary['estimated_wrong']:,.0f} of {judged:,} labels look wrong (95 %: "
         f"{low:,.0f} to {high:,.0f}); {flagged:,} {'is' if flagged == 1 else 'are'} flagged (by "
-        f"{summary['by']}, ridge {scores.meta['ridge']:.3g})."
+        f"{summary['by']}, ridge {scores.judging_ridge:.3g})."
     )
     counts = issues["kind"].value_counts()
     others = [f"{n:,} {kind}" for kind, n in counts.items() if kind not in ("", "wrong label")]

@@ -170,19 +170,19 @@ class Timed:
     """
 
     def __init__(self, inner: Progress) -> None:
-        self._inner = inner
+        self.inner = inner
         self._last = time.perf_counter()
         self.seconds: dict[str, float] = {}
 
     def whole(self, total: float) -> AbstractContextManager[None]:
         """Forward the total."""
-        return self._inner.whole(total)
+        return self.inner.whole(total)
 
     @contextmanager
     def phase(self, name: str, total: float) -> Iterator[Advance]:
         """Time the phase."""
         self._last = time.perf_counter()
-        with self._inner.phase(name, total) as inner:
+        with self.inner.phase(name, total) as inner:
 
             def advance(amount: float, *, before: bool = False, note: str = "") -> None:
                 inner(amount, before=before, note=note)

@@ -140,7 +140,7 @@ def _neighbours(
         scores.codes(),
         suspects["position"].tolist(),
         suggested.tolist(),
-        ridge=scores.meta["ridge"],
+        ridge=scores.judging_ridge,
         kernel=scores.kernel,
         progress=progress,
         shares=len(dataset) <= MAX_SOLVED_EXAMPLES,

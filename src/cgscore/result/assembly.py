@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cgscore.errors import CGScoreWarning
 from cgscore.kernel import RELU
-from cgscore.problem import Problem, Solution
+from cgscore.problem import Judgement, Problem, Solution
 from cgscore.result.metadata import metadata
 from cgscore.result.scores import Scores
 from cgscore.result.table import score_table
@@ -23,12 +23,19 @@ def assemble(
     seed: int | None = None,
     choice: Mapping[str, Any] | None = None,
     ridge_choice: Mapping[str, Any] | None = None,
+    judgement: Judgement | None = None,
+    further_warnings: Sequence[str] = (),
 ) -> Scores:
-    """The scores, with their table and metadata; parameters are those of `metadata`.
+    """The scores, with their table and metadata; other parameters are those of `metadata`.
 
     Warnings are issued, and kept in the metadata.
     """
-    messages = [*solution.warnings, *problem.warnings(), *_kernel_warnings(problem)]
+    messages = [
+        *solution.warnings,
+        *problem.warnings(),
+        *_kernel_warnings(problem),
+        *further_warnings,
+    ]
     for message in messages:
         warnings.warn(message, CGScoreWarning, stacklevel=4)
     inputs, values = problem.inputs, solution.valuation
@@ -41,6 +48,7 @@ def assemble(
             solution.columns,
         ),
         loo=values.loo,
+        judged_loo=None if judgement is None else judgement.loo,
         d=values.d,
         alpha=values.alpha,
         classes=problem.labels.classes,
@@ -54,6 +62,7 @@ def assemble(
             seed=seed,
             choice=choice,
             ridge_choice=ridge_choice,
+            judge=None if judgement is None else judgement.facts,
         ),
         dataset=problem.dataset,
     )

@@ -63,10 +63,12 @@ def check_columns(schema: Any, document: Document) -> None:
     names = list(schema.names)
     if len(set(names)) < len(names):
         raise Violation("two of its columns have the same name")
-    for name in REQUIRED:
+    for name in (*REQUIRED, *document.lists):
         if name not in names:
             raise Violation(f"the column {name} is missing")
-    families = {field.name: type_family(field.type) for field in schema if field.name != "loo"}
+    families = {
+        field.name: type_family(field.type) for field in schema if field.name not in document.lists
+    }
     label_family = "float"
     if document.classes:
         label_family = {bool: "bool", int: "int", float: "float", str: "text"}[
@@ -81,13 +83,17 @@ def check_columns(schema: Any, document: Document) -> None:
                 f"the column {shown(name)} is of type {schema.field(name).type}"
                 + (f"; expected {expected}" if name in expected_families else "")
             )
-    kind, k = schema.field("loo").type, document.columns
-    if not (
-        pa.types.is_fixed_size_list(kind)
-        and kind.list_size == k
-        and pa.types.is_floating(kind.value_type)
-    ):
-        raise Violation(f"the column loo is of type {kind}; expected {k} numbers in each row")
+    k = document.columns
+    for name in document.lists:
+        kind = schema.field(name).type
+        if not (
+            pa.types.is_fixed_size_list(kind)
+            and kind.list_size == k
+            and pa.types.is_floating(kind.value_type)
+        ):
+            raise Violation(
+                f"the column {name} is of type {kind}; expected {k} numbers in each row"
+            )
 
 
 def unpacked_bytes(footer: Any, schema: Any, document: Document) -> int:
@@ -101,7 +107,7 @@ def unpacked_bytes(footer: Any, schema: Any, document: Document) -> int:
         rows += group.num_rows
         for i in range(group.num_columns):
             part = group.column(i)
-            per_row = k if part.path_in_schema.split(".")[0] == "loo" else 1
+            per_row = k if part.path_in_schema.split(".")[0] in document.lists else 1
             if group.num_rows < 0 or part.num_values != group.num_rows * per_row:
                 raise Violation(
                     f"{part.path_in_schema} has {part.num_values:,} values in "
@@ -110,27 +116,29 @@ def unpacked_bytes(footer: Any, schema: Any, document: Document) -> int:
             unpacked += max(0, part.total_uncompressed_size)
     if rows != n:
         raise Violation(f"its parts have {rows:,} rows, and its header says {n:,}")
-    return int(max(unpacked, n * 8 * (len(schema.names) - 1 + k)))
+    lists = len(document.lists)
+    return int(max(unpacked, n * 8 * (len(schema.names) - lists + lists * k)))
 
 
-def predictions(arrow: Any, document: Document) -> NDArray[np.float64]:
-    """The leave-one-out predictions, (n, k); d, alpha and predictions must be complete."""
-    n, k = arrow.num_rows, document.columns
-    loo = arrow["loo"].combine_chunks()
-    numbers = loo.flatten()
-    for name, column in (
-        ("d", arrow["d"]),
-        ("alpha", arrow["alpha"]),
-        ("loo", loo),
-        ("loo", numbers),
-    ):
-        if column.null_count:
+def check_complete(arrow: Any) -> None:
+    """Refuse rows without d or alpha."""
+    for name in ("d", "alpha"):
+        if arrow[name].null_count:
             raise Violation(f"the column {name} has rows without a value")
+
+
+def predictions(arrow: Any, document: Document, name: str) -> NDArray[np.float64]:
+    """Leave-one-out predictions, (n, k), which must be complete."""
+    n, k = arrow.num_rows, document.columns
+    loo = arrow[name].combine_chunks()
+    numbers = loo.flatten()
+    if loo.null_count or numbers.null_count:
+        raise Violation(f"the column {name} has rows without a value")
     values: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
     if values.shape != (n * k,):
-        raise Violation(f"loo has {len(values):,} numbers for {n:,} rows of {k:,}")
+        raise Violation(f"{name} has {len(values):,} numbers for {n:,} rows of {k:,}")
     if document.classes and np.isinf(values).any():
-        raise Violation("loo has a prediction that is infinite")
+        raise Violation(f"{name} has a prediction that is infinite")
     return values.reshape(n, k)
 
 

@@ -1,8 +1,9 @@
 """Saved results: one Parquet file each.
 
-Columns are those of `Scores.table`, then ``d``, ``alpha`` and ``loo``; metadata hold one JSON
-document (`cgscore.result.schema`). Files come from anywhere, so sizes are compared before anything
-is read, and names and types before values (`cgscore.result.columns`).
+Columns are those of `Scores.table`, then ``d``, ``alpha``, ``loo`` and, where labels are judged
+with another ridge, ``judged_loo``; metadata hold one JSON document (`cgscore.result.schema`). Files
+come from anywhere, so sizes are compared before anything is read, and names and types before values
+(`cgscore.result.columns`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from cgscore.execution.machine import available_memory, show_bytes
 from cgscore.result.columns import (
     as_frame,
     check_columns,
+    check_complete,
     check_copies,
     check_labels,
     predictions,
@@ -28,6 +30,7 @@ from cgscore.result.columns import (
 )
 from cgscore.result.schema import (
     ARRAYS,
+    JUDGED,
     Document,
     Violation,
     encode_document,
@@ -53,6 +56,7 @@ class SavedResult:
     classes: NDArray[Any]
     complexity: dict[Any, float]
     meta: dict[str, Any]
+    judged_loo: Array | None = None
 
 
 def write_result(result: SavedResult, path: Path) -> None:
@@ -68,11 +72,13 @@ def write_result(result: SavedResult, path: Path) -> None:
         arrow = pa.Table.from_pandas(result.table, preserve_index=False)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise ResultError(f"Ids or labels cannot be saved as Parquet: {error}") from error
-    k = result.loo.shape[1]
-    flat = pa.array(np.ascontiguousarray(result.loo).reshape(-1))
     arrow = arrow.append_column("d", pa.array(result.d))
     arrow = arrow.append_column("alpha", pa.array(result.alpha))
-    arrow = arrow.append_column("loo", pa.FixedSizeListArray.from_arrays(flat, k))
+    for name, loo in (("loo", result.loo), (JUDGED, result.judged_loo)):
+        if loo is not None:
+            flat = pa.array(np.ascontiguousarray(loo).reshape(-1))
+            column = pa.FixedSizeListArray.from_arrays(flat, loo.shape[1])
+            arrow = arrow.append_column(name, column)
     complexity = list(result.complexity.values())
     document = encode_document(result.meta, result.classes.tolist(), complexity)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **document})
@@ -170,13 +176,15 @@ def _with_texts(arrow: Any, schema: Any, texts: list[str], limit: float) -> Any:
 
 def _parts(arrow: Any, document: Document) -> SavedResult:
     """The parts of a result, from columns of the right types, with their values checked."""
-    loo = predictions(arrow, document)
-    table = as_frame(arrow.drop_columns(list(ARRAYS)))
+    check_complete(arrow)
+    loo = {name: predictions(arrow, document, name) for name in document.lists}
+    table = as_frame(arrow.drop_columns(list({*ARRAYS, *document.lists})))
     classes = check_labels(table, document)
     check_copies(table)
     return SavedResult(
         table=table,
-        loo=loo,
+        loo=loo["loo"],
+        judged_loo=loo.get(JUDGED),
         d=arrow["d"].to_numpy().astype(np.float64),
         alpha=arrow["alpha"].to_numpy().astype(np.float64),
         classes=classes,

@@ -24,6 +24,7 @@ COMMON = (
     "dtype",
     "duplicates",
     "fingerprint",
+    "judge",
     "kernel",
     "loss",
     "method",
@@ -75,6 +76,7 @@ def metadata(
     seed: int | None = None,
     choice: Mapping[str, Any] | None = None,
     ridge_choice: Mapping[str, Any] | None = None,
+    judge: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that describes the scores, in types that JSON can write.
 
@@ -92,6 +94,8 @@ def metadata(
         Of what was drawn; None where nothing can be.
     choice, ridge_choice : mapping or None
         How the method and the ridge were chosen, where they were.
+    judge : mapping or None
+        By which ridge and method labels are judged, if not by the scores themselves.
     """
     from cgscore import __version__
 
@@ -108,6 +112,7 @@ def metadata(
         "kernel": inputs.rows.kernel.name,
         "ridge": inputs.ridge,
         "ridge_choice": None if ridge_choice is None else dict(ridge_choice),
+        "judge": None if judge is None else dict(judge),
         "choice": None if choice is None else dict(choice),
         "seed": seed,
         "n": n,

@@ -24,7 +24,7 @@ from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS
 from cgscore.method_names import SUMMARIES
 
-FORMAT = 1  # format of saved files; a higher number is refused
+FORMAT = 2  # format of saved files; a higher number is refused
 KEY = b"cgscore"  # key of the document in the metadata of the file
 
 MAX_DEPTH = 32  # nesting of lists and objects in the document
@@ -180,11 +180,31 @@ META_1: Mapping[str, Field] = {
         "null or a whole number", lambda value: value is None or type(value) is int, required=False
     ),
 }
-META: Mapping[int, Mapping[str, Field]] = {1: META_1}
+
+
+def _judge(value: Any) -> bool:
+    if value is None:
+        return True
+    return (
+        isinstance(value, dict)
+        and _number(value.get("ridge"))
+        and value["ridge"] >= 0
+        and _one_of(SUMMARIES)(value.get("method"))
+        and _audit(value.get("audit"))
+    )
+
+
+#: ``meta`` of format 2, which adds the ridge by which labels are judged.
+META_2: Mapping[str, Field] = {
+    **META_1,
+    "judge": Field("null, or an object with ridge and method", _judge, required=False),
+}
+META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 
 #: Columns of numbers, any of which may be missing or infinite (`cgscore.duplicates`).
 NUMBERS = ("cg", "first_term", "partial", "third_term", "residual", "margin")
 ARRAYS = ("d", "alpha", "loo")
+JUDGED = "judged_loo"  # a column that is there if ``meta["judge"]`` is
 REQUIRED = ("id", "given_label", *NUMBERS, "predicted_label", *ARRAYS)
 
 
@@ -200,6 +220,11 @@ class Document:
     def columns(self) -> int:
         """Columns of the leave-one-out predictions."""
         return max(1, len(self.classes))
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """Columns that hold leave-one-out predictions."""
+        return ("loo",) if self.meta.get("judge") is None else ("loo", JUDGED)
 
 
 def encode_document(

@@ -28,6 +28,7 @@ from cgscore.selection.orders import check_selection
 from cgscore.selection.pool import Pool
 from cgscore.selection.window import best_offset, window_qualities
 from cgscore.typing import Array
+from cgscore.valuation import margin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,9 @@ class Scores:
         The classes, in the order of the columns of `loo`; empty for regression.
     complexity : dict
         Complexity of each class; under ``"target"`` for regression.
+    judged_loo : (n, k) array or None
+        Leave-one-out predictions with the ridge by which labels are judged; None if that is the
+        ridge of the scores.
     meta : dict
         How the scores were computed: method, options, source, timings, warnings.
     """
@@ -66,6 +70,7 @@ class Scores:
         classes: NDArray[Any],
         complexity: Mapping[Any, float],
         meta: Mapping[str, Any],
+        judged_loo: Array | None = None,
         dataset: Dataset | None = None,
     ) -> None:
         self.table = table
@@ -74,6 +79,7 @@ class Scores:
         self.alpha = alpha
         self.classes = classes
         self.complexity = dict(complexity)
+        self.judged_loo = judged_loo
         self.meta = {"version": __version__, **meta}
         self._dataset = dataset
 
@@ -137,6 +143,17 @@ class Scores:
         return float(agree.mean()) if len(agree) else float("nan")
 
     # ------------------------------------------------------------ label issues
+
+    @property
+    def judging_loo(self) -> Array:
+        """The leave-one-out predictions by which labels are judged: `judged_loo` or `loo`."""
+        return self.loo if self.judged_loo is None else self.judged_loo
+
+    @property
+    def judging_ridge(self) -> float:
+        """The ridge of `judging_loo`."""
+        judge = self.meta.get("judge")
+        return float(self.meta["ridge"] if judge is None else judge["ridge"])
 
     def label_issues(
         self,
@@ -206,12 +223,16 @@ class Scores:
     ) -> LabelIssues:
         if not len(self.classes):
             raise OptionError("label_issues is for classes; these scores are of a regression.")
+        codes, loo = self.codes(), self.judging_loo
+        table = self.table
+        if self.judged_loo is not None:
+            table = table.assign(margin=margin(loo, codes))
         return find_issues(
-            self.table,
-            self.loo,
+            table,
+            loo,
             self.classes,
-            self.codes(),
-            ridge=self.meta["ridge"],
+            codes,
+            ridge=self.judging_ridge,
             by=by,
             expected_noise=expected_noise,
             precision=precision,

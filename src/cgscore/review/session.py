@@ -186,11 +186,12 @@ class Review:
         if self.dataset is None:
             raise OptionError("Scoring again needs the data: --source")
         if self._noise is None:
-            predicted = ~np.isnan(self.scores.loo).any(axis=1)
-            self._noise = estimate_noise(self.scores.loo[predicted], self.codes[predicted])
+            loo = self.scores.judging_loo
+            predicted = ~np.isnan(loo).any(axis=1)
+            self._noise = estimate_noise(loo[predicted], self.codes[predicted])
         if self._factor is None:
             self._factor = factor(
-                self.dataset, ridge=self.scores.meta["ridge"], kernel=self.scores.kernel.name
+                self.dataset, ridge=self.scores.judging_ridge, kernel=self.scores.kernel.name
             )
         labels = self.corrected()
         rescored = self._factor.score(self.scores.classes[labels])
@@ -281,7 +282,7 @@ class Review:
             if self._prepared is None:
                 if self.dataset is None:
                     raise OptionError("Neighbours need the data: --source")
-                ridge = self.scores.meta["ridge"]
+                ridge = self.scores.judging_ridge
                 self._prepared = Inputs(self.dataset, ridge=ridge, kernel=self.scores.kernel)
             return self._prepared
 

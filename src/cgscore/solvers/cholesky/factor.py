@@ -382,11 +382,9 @@ def _dependence(store: Store, i: int, panel: Matrix, row: int) -> Dependence:
     beta = panel[inner, :row].astype(np.float64)
     if inner:
         # only the lower half is read: above the diagonal the panel may never have been written
-        right_solve(
-            panel[:inner, start:row].astype(np.float64, order="F"),
-            beta[None, start:],
-            transposed=False,
-        )
+        with np.errstate(invalid="ignore"):
+            L = panel[:inner, start:row].astype(np.float64, order="F")
+        right_solve(L, beta[None, start:], transposed=False)
         for a, b in itertools.pairwise(store.plan.edges[: i + 1]):  # no copy of the whole panel
             beta[a:b] -= beta[start:] @ panel[:inner, a:b]
     if start:
