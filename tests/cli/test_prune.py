@@ -24,6 +24,17 @@ def test_what_stays(tmp_path: Path) -> None:
     assert "540 of 900 examples stay (60.0%), low-first" in done.stdout
     table = pd.read_csv(tmp_path / "kept.csv")
     assert list(table.columns) == ["position", "id", "given_label", "cg"]
+    assert (table["position"] == digits.keep(0.6, drop_issues=True)).all()
+    suspects = int(digits.label_issues()["is_label_issue"].sum())
+    assert f"{suspects} suspected labels dropped first" in done.stdout
+    done = invoke(
+        *["prune", "s.parquet", "--keep", "0.6", "--keep-issues", "--json"], folder=tmp_path
+    )
+    told = json.loads(done.stdout)
+    assert not told["drop_issues"]
+    assert told["suspects"] == suspects
+    assert told["suspects_kept"] > 10  # the highest scores stay, and wrong labels have high ones
+    table = pd.read_csv(tmp_path / "kept.csv")
     assert (table["position"] == digits.keep(0.6)).all()
     done = invoke(
         *[

@@ -68,6 +68,18 @@ def test_scores_of_ridge_0_are_judged_as_those_of_the_automatic_ridge(
     pd.testing.assert_frame_equal(loaded.label_issues()[columns], expected)
 
 
+def test_the_worst_come_first(noisy: Any) -> None:
+    _, y, z, s = noisy
+    worst = s.worst(20)
+    assert len(worst) == 20
+    assert worst["is_label_issue"].all()
+    assert worst["label_score"].is_monotonic_increasing
+    positions = worst["position"].to_numpy()
+    assert worst["given_label"].tolist() == z[positions].tolist()
+    assert (y[positions] != z[positions]).mean() > 0.9
+    assert len(s.worst(10**6)) == s.issue_summary().flagged
+
+
 def test_the_papers_detectors(noisy: Any) -> None:
     _, y, z, s = noisy
     sign = s.label_issues(by="sign")

@@ -11,8 +11,9 @@ from cgscore.cli.console import output_console, print_error, print_json, print_w
 from cgscore.cli.options import JsonOption, NoGuardOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
-from cgscore.errors import CGScoreError, OptionError
+from cgscore.errors import CGScoreError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 
 @with_read_flags
 def issues(
-    source: Annotated[
-        str, typer.Argument(help="A result of `cgscore score`, or a source as for `score`.")
-    ],
+    source: SourceOrResultArgument,
     read: ReadFlags,
     output: Annotated[
         Path | None,
@@ -77,13 +76,10 @@ def issues(
     if output is not None:
         check_output(output, source, read.labels, data)
     check_detector(by, expected_noise, precision)
-    if _is_result(source):
-        scores = _load(source, read)
-        if why and read.encoder is not None:
-            scores.data(data, encoder=read.encoder)  # the scores then remember their data
-            data = None
-    else:
-        scores = _score(source, read)
+    scores = scored(source, read, ridge="auto")
+    if why and read.encoder is not None and is_result(source):
+        scores.data(data, encoder=read.encoder)  # the scores then remember their data
+        data = None
     table = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         ordered = table.reset_index().sort_values("label_score", kind="stable")
@@ -111,46 +107,6 @@ def issues(
         print_error(f"note: {note}")
     if output is not None:
         print_written({str(output): f"{len(table):,} rows"})
-
-
-def _is_result(path: str) -> bool:
-    """Whether a file is a saved result; other Parquet files are sources."""
-    if not (path.lower().endswith(".parquet") and Path(path).is_file()):
-        return False
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return b"cgscore" in (pq.read_schema(path).metadata or {})
-    except (pa.ArrowException, OSError):
-        return True  # loading it raises an error that says what is wrong
-
-
-def _load(path: str, read: ReadFlags) -> Scores:
-    """A saved result; of the options of reading it may be given its encoder only."""
-    import cgscore
-
-    flags = [flag for flag in read.changed_flags() if flag != "--encoder"]
-    if flags:
-        raise OptionError(
-            f"{flags[0]} says how a source is read, but {path} is a saved result, whose data were "
-            f"read when they were scored. Leave {flags[0]} out, or give the source itself."
-        )
-    scores = cgscore.load(path)
-    scores.check_encoder(read.encoder)
-    return scores
-
-
-def _score(source: str, read: ReadFlags) -> Scores:
-    """Scores of a source, with the ridge that finds wrong labels best."""
-    import cgscore
-
-    scores = cgscore.score(cgscore.read(source, **read.keywords()), ridge="auto")
-    for note in scores.meta["notes"]:
-        print_error(f"note: {note}")
-    for warning in scores.meta["warnings"]:
-        print_error(f"warning: {warning}")
-    return scores
 
 
 def _neighbours(

@@ -23,19 +23,10 @@ SourceArgument = Annotated[
         "scikit-learn such as sklearn:digits."
     ),
 ]
-ResultArgument = Annotated[str, typer.Argument(help="A result of `cgscore score`.")]
 ScoredDataOption = Annotated[
     str | None,
     typer.Option(
         "--source", help="The scored data, if they have moved [default: the saved source]."
-    ),
-]
-ResultEncoderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder",
-        help="The encoder of the result. Repeat it if it is MODULE:FUNCTION or transformers:NAME: "
-        "these are loaded only if you name them.",
     ),
 ]
 RatioOption = Annotated[

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 def check_output(
-    output: Path, *inputs: str | None, suffixes: tuple[str, ...] = (".parquet", ".csv")
+    output: Path,
+    *inputs: str | None,
+    suffixes: tuple[str, ...] = (".parquet", ".csv"),
+    flag: str = "-o",
 ) -> None:
-    """Raise `OptionError` if ``-o`` cannot be written, or is one of the inputs.
+    """Raise `OptionError` if an output cannot be written, or is one of the inputs.
 
     Parameters
     ----------
@@ -25,16 +28,18 @@ def check_output(
         Files that are read and must not be overwritten.
     suffixes : tuple of str
         Accepted endings of the name.
+    flag : str
+        By which the output was given.
     """
     if output.suffix.lower() not in suffixes:
-        raise OptionError(f"-o {output}: expected a name that ends in {' or '.join(suffixes)}.")
+        raise OptionError(f"{flag} {output}: expected a name that ends in {' or '.join(suffixes)}.")
     if not output.parent.is_dir():
-        raise OptionError(f"-o {output}: the folder {output.parent} does not exist.")
+        raise OptionError(f"{flag} {output}: the folder {output.parent} does not exist.")
     if output.is_dir():
-        raise OptionError(f"-o {output} is a folder; expected the name of a file.")
+        raise OptionError(f"{flag} {output} is a folder; expected the name of a file.")
     if not os.access(output.parent, os.W_OK):
-        raise OptionError(f"-o {output}: the folder {output.parent} cannot be written to.")
-    check_not_input("-o", output, *inputs)
+        raise OptionError(f"{flag} {output}: the folder {output.parent} cannot be written to.")
+    check_not_input(flag, output, *inputs)
 
 
 def check_not_input(flag: str, output: Path, *inputs: str | None) -> None:

@@ -7,22 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cgscore.cli.console import (
-    output_console,
-    print_error,
-    print_json,
-    print_written,
-    quiet_warnings,
-)
-from cgscore.cli.options import (
-    JsonOption,
-    NoGuardOption,
-    ResultArgument,
-    ResultEncoderOption,
-    ScoredDataOption,
-)
+from cgscore.cli.console import output_console, print_json, print_written
+from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption
 from cgscore.cli.output_files import check_not_input, check_output, write_table
-from cgscore.cli.read_flags import allow_module_here
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 from cgscore.errors import CGScoreError, OptionError
 
 if TYPE_CHECKING:
@@ -35,8 +24,10 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("kept.csv")
 
 
+@with_read_flags
 def prune(
-    result: ResultArgument,
+    source: SourceOrResultArgument,
+    read: ReadFlags,
     keep: Annotated[float, typer.Option("--keep", help="Share of the examples to keep.")],
     output: Annotated[
         Path | None,
@@ -72,11 +63,12 @@ def prune(
             "--global", help="Sort all classes together, instead of keeping the same share of each."
         ),
     ] = False,
-    drop_issues: Annotated[
+    keep_issues: Annotated[
         bool,
         typer.Option(
-            "--drop-issues",
-            help="Drop suspected label errors first; with --keep 1, drop nothing else.",
+            "--keep-issues/--drop-issues",
+            help="Whether suspected label errors may stay. By default they are dropped first; with "
+            "--keep 1, nothing else is.",
         ),
     ] = False,
     mask: Annotated[
@@ -98,40 +90,38 @@ def prune(
         bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
     ] = False,
     data: ScoredDataOption = None,
-    encoder: ResultEncoderOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Choose which examples to keep, and write them."""
-    import cgscore
     from cgscore.selection.export import write_filtered
     from cgscore.selection.orders import check_selection
 
     check_selection(keep, order, offset, seed)
-    allow_module_here(encoder)
     if data_output is None and copies:
         raise OptionError("--copy is for --data-to, which is not given.")
     if output is None and data_output is not None and mask:
         raise OptionError("--mask is for -o, which is not given.")
     if output is None and data_output is None:
         output = DEFAULT_OUTPUT
-    with quiet_warnings():
-        scores = cgscore.load(result)
-        scores.check_encoder(encoder)
-        _check_outputs(scores, result, data, output, data_output, copies)
-        options: dict[str, Any] = {"by": by, "drop_issues": drop_issues, "seed": seed}
-        choose_window = order == "window" and offset is None
-        dataset = None
-        if data_output is not None or choose_window:
-            dataset = _scored_data(scores, data, encoder)
-        windows: dict[float, float] = {}
-        if choose_window:
-            windows = scores.windows(keep, not all_together, data=dataset, **options)
-            offset = max(windows, key=lambda start: windows[start])
-        positions = scores.keep(keep, order, not all_together, offset=offset, **options)
-        values = scores.values(by)
-        hint = scores.label_issues().attrs["hint"] if drop_issues else None
+    scores = scored(source, read)
+    encoder = read.encoder if is_result(source) else None
+    _check_outputs(scores, source, data, output, data_output, copies)
+    suspects = _suspects(scores)
+    drop_issues = suspects is not None and not keep_issues
+    options: dict[str, Any] = {"by": by, "drop_issues": drop_issues, "seed": seed}
+    choose_window = order == "window" and offset is None
+    dataset = None
+    if data_output is not None or choose_window:
+        dataset = _scored_data(scores, data, encoder)
+    windows: dict[float, float] = {}
+    if choose_window:
+        windows = scores.windows(keep, not all_together, data=dataset, **options)
+        offset = max(windows, key=lambda start: windows[start])
+    positions = scores.keep(keep, order, not all_together, offset=offset, **options)
+    values = scores.values(by)
+    kept_suspects = 0 if suspects is None else int(suspects[positions].sum())
     written: dict[str, str] = {}
     if data_output is not None and dataset is not None:
         size = write_filtered(dataset, positions, data_output, copy=copies)
@@ -153,7 +143,8 @@ def prune(
                 "by": by,
                 "per_class": not all_together,
                 "drop_issues": drop_issues,
-                "hint": hint,
+                "suspects": None if suspects is None else int(suspects.sum()),
+                "suspects_kept": kept_suspects,
                 "seed": seed,
             }
         )
@@ -166,14 +157,30 @@ def prune(
             f"  window   starts at {offset:.0%} of the order: kernel regression on it reaches "
             f"{windows[offset]:.1%} {measure} (worst window: {min(windows.values()):.1%})"
         )
-    if hint:
-        print_error(f"note: {hint}")
+    if suspects is not None and suspects.any():
+        console.print(_suspects_text(int(suspects.sum()), kept_suspects, keep_issues))
     print_written(written)
+
+
+def _suspects(scores: Scores) -> NDArray[Any] | None:
+    """Whether each label is suspected to be wrong; None where labels cannot be judged."""
+    if not len(scores.classes) or not scores.table["margin"].notna().any():
+        return None
+    return scores.label_issues()["is_label_issue"].to_numpy()
+
+
+def _suspects_text(count: int, stay: int, keep_issues: bool) -> str:
+    labels = f"{count:,} suspected label{'s' if count > 1 else ''}"
+    if keep_issues:
+        return f"  suspects {stay:,} of {labels} stay; without --keep-issues they are dropped first"
+    if stay:
+        return f"  suspects of {labels}, {stay:,} stay: the share to keep needs them"
+    return f"  suspects {labels} dropped first (--keep-issues treats them like the others)"
 
 
 def _check_outputs(
     scores: Scores,
-    result: str,
+    source: str,
     data: str | None,
     output: Path | None,
     data_output: Path | None,
@@ -182,12 +189,12 @@ def _check_outputs(
     """Raise `OptionError` if an output cannot be written, or would replace an input."""
     from cgscore.selection.export import check_target
 
-    source = scores.meta["source"]
-    inputs = (result, data, source, scores.meta["read_options"].get("labels"))
+    saved_source = scores.meta["source"]
+    inputs = (source, data, saved_source, scores.meta["read_options"].get("labels"))
     if output is not None:
         check_output(output, *inputs, suffixes=(".csv", ".parquet", ".npy"))
     if data_output is not None:
-        check_target(data or source, data_output, copy=copies)
+        check_target(data or saved_source, data_output, copy=copies)
         check_not_input("--data-to", data_output, *inputs)
         if output is not None and data_output.resolve() == output.resolve():
             raise OptionError("-o and --data-to name the same file.")

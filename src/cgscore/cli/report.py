@@ -1,4 +1,4 @@
-"""``cgscore report``: write a self-contained page about a result."""
+"""``cgscore report``: write a self-contained page about a result or a source."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from typing import Annotated
 
 import typer
 
-from cgscore.cli.console import print_error, print_json, print_written, quiet_warnings
-from cgscore.cli.options import JsonOption, ResultArgument, ResultEncoderOption, ScoredDataOption
+from cgscore.cli.console import print_error, print_json, print_written
+from cgscore.cli.options import JsonOption, ScoredDataOption
 from cgscore.cli.output_files import check_output
-from cgscore.cli.read_flags import allow_module_here
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 
 
+@with_read_flags
 def report(
-    result: ResultArgument,
+    source: SourceOrResultArgument,
+    read: ReadFlags,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The page to write: .html.")
     ] = Path("report.html"),
     data: ScoredDataOption = None,
-    encoder: ResultEncoderOption = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Number of suspects to show.")] = 200,
     as_json: JsonOption = False,
 ) -> None:
     """Write a self-contained page with pictures and charts that opens in any browser."""
-    import cgscore
     from cgscore.execution.machine import show_bytes
 
-    check_output(output, result, data, suffixes=(".html", ".htm"))
-    allow_module_here(encoder)
-    with quiet_warnings():
-        scores = cgscore.load(result)
-        dataset = None if data is None and encoder is None else scores.data(data, encoder=encoder)
-        notes = scores.report(output, data=dataset, worst=worst)
+    check_output(output, source, read.labels, data, suffixes=(".html", ".htm"))
+    scores = scored(source, read)
+    dataset = None
+    if data is not None or (read.encoder is not None and is_result(source)):
+        dataset = scores.data(data, encoder=read.encoder)
+    notes = scores.report(output, data=dataset, worst=worst)
     for note in notes:
         print_error(f"note: {note}")
     address = output.resolve().as_uri()

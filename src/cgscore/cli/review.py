@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cgscore.cli.console import print_error, print_json, print_written, quiet_warnings
-from cgscore.cli.options import JsonOption, ResultArgument, ResultEncoderOption, ScoredDataOption
+from cgscore.cli.console import print_error, print_json, print_written
+from cgscore.cli.options import JsonOption, ScoredDataOption
 from cgscore.cli.output_files import check_output, write_table
-from cgscore.cli.read_flags import allow_module_here
+from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 from cgscore.errors import CGScoreError, OptionError
 
 if TYPE_CHECKING:
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from cgscore.review import Review
 
 
+@with_read_flags
 def review(
-    result: ResultArgument,
+    source: SourceOrResultArgument,
+    read: ReadFlags,
     data: ScoredDataOption = None,
-    encoder: ResultEncoderOption = None,
     decisions: Annotated[
         Path | None,
-        typer.Option("--decisions", help="File for the decisions [default: RESULT.review]."),
+        typer.Option(
+            "--decisions", help="File for the decisions [default: the first argument with .review]."
+        ),
     ] = None,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 is any free one.")
@@ -32,14 +36,14 @@ def review(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
     ] = True,
-    labels: Annotated[
+    labels_output: Annotated[
         Path | None,
         typer.Option(
             "--labels-to",
             help="Write all labels, with corrections, to a .csv or .parquet file and exit.",
         ),
     ] = None,
-    changes: Annotated[
+    changes_output: Annotated[
         Path | None,
         typer.Option(
             "--changes-to",
@@ -58,18 +62,16 @@ def review(
     as_json: JsonOption = False,
 ) -> None:
     """Review suspected labels in a browser and correct them; your data are not changed."""
-    for output in (labels, changes):
+    for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
         if output is not None:
-            check_output(output, result, data)
-    allow_module_here(encoder)
-    if labels is not None and labels == changes:
+            check_output(output, source, read.labels, data, flag=flag)
+    if labels_output is not None and labels_output == changes_output:
         raise OptionError("--labels-to and --changes-to name the same file.")
     if copies and folder is None:
         raise OptionError("--copy is for --folder-to, which is not given.")
-    needs_data = data is not None or folder is not None or encoder is not None
-    with quiet_warnings():
-        session = _open_review(result, data, encoder, decisions, needs_data=needs_data)
-    written = _write_tables(session, labels, changes)
+    needs_data = data is not None or folder is not None or read.encoder is not None
+    session = _open_review(source, read, data, decisions, needs_data=needs_data)
+    written = _write_tables(session, labels_output, changes_output)
     if folder is not None and session.dataset is not None:
         written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
     if not written:
@@ -83,23 +85,22 @@ def review(
 
 
 def _open_review(
-    result: str,
+    source: str,
+    read: ReadFlags,
     data: str | None,
-    encoder: str | None,
     decisions: Path | None,
     *,
     needs_data: bool,
 ) -> Review:
-    """The review of a result; without its data, if they are missing and not needed."""
-    import cgscore
-
+    """The review of a result or source; without its data, if they are missing and not needed."""
     try:
         from cgscore.review import Decisions, Review
     except ModuleNotFoundError as error:
         raise OptionError(
             'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
         ) from error
-    scores = cgscore.load(result)
+    scores = scored(source, read, ridge="auto")
+    encoder = read.encoder if is_result(source) else None
     dataset = None
     try:
         dataset = scores.data(data, encoder=encoder)
@@ -109,7 +110,7 @@ def _open_review(
         print_error(
             f"note: pictures and neighbours are left out: {error} Say where the data are: --source"
         )
-    file = decisions or Path(f"{result}.review")
+    file = decisions or Path(f"{source.removeprefix('sklearn:').rstrip('/')}.review")
     return Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
 
 

@@ -198,6 +198,22 @@ class Scores:
         """
         return self._issues(by, expected_noise, precision).table
 
+    def worst(self, n: int = 10) -> pd.DataFrame:
+        """The labels that are most probably wrong, the worst first.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows; fewer if fewer labels are flagged.
+
+        Returns
+        -------
+        DataFrame
+            Flagged rows of `label_issues`, with their ``position`` in the data.
+        """
+        rows: pd.DataFrame = self.find_issues().worst_first().head(n)
+        return rows
+
     def issue_summary(
         self,
         *,
