@@ -19,6 +19,7 @@ With a ridge, copies are ordinary rows and nothing is merged.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import UnitRows
 from cgscore.typing import Array
 from cgscore.valuation import Valuation, valuation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Rows this close are the same row: copies that differ by a factor agree to a few rounding errors.
 SAME_DISTANCE = 16 * float(np.finfo(np.float64).eps)
@@ -236,3 +240,17 @@ def joined(
     parts["loo"][copies] = loo
     parts["residual"][copies] = y - loo[rows, c]
     return replace(result, **parts)
+
+
+def first_copies(table: pd.DataFrame) -> NDArray[np.intp]:
+    """For every example the position of the first identical one: its own if there is none.
+
+    Where ids repeat, ``duplicate_of`` means the first example with that id.
+    """
+    first = np.arange(len(table))
+    if "duplicate_of" in table.columns:
+        copies = table["duplicate_of"].notna().to_numpy()
+        rows = np.flatnonzero(~copies)[::-1]  # so that of a repeated id the first counts
+        position = dict(zip(table["id"].iloc[rows], rows, strict=True))
+        first[copies] = [position[name] for name in table["duplicate_of"][copies]]
+    return first

@@ -26,6 +26,7 @@ def test_the_summary_and_the_attributes_of_the_table_agree(noisy: Any) -> None:
         "noise_matrix": summary.noise_matrix.tolist(),
         "anchors": summary.anchors,
         "blind": False,
+        "conflicts": 0,
         "hint": None,
     }
     assert json.loads(json.dumps(attrs)) == attrs

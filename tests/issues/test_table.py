@@ -129,10 +129,10 @@ def test_kinds_of_trouble() -> None:
     X = rng.standard_normal((180, 10)) + 4 * np.eye(3, 10)[y]
     X[10], y[11] = X[70], 3  # a conflict of classes 0 and 1; a class of one example
     found = cgscore.score(X, y).label_issues()["kind"]
-    assert found[10] == found[70] == "conflicting duplicates"
+    assert found[10] == found[70] == "undecidable"
     assert found[11] == "alone in its class"
     ridged = cgscore.score(X, y, ridge="auto").label_issues()["kind"]
-    assert ridged[10] == ridged[70] == "conflicting duplicates"
+    assert ridged[10] == ridged[70] == "undecidable"
     assert (ridged == "conflicting duplicates").sum() == 2
 
 

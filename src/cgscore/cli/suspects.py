@@ -23,6 +23,8 @@ TITLES = {
     "runner_up": "runner-up",
     "cg": "CG",
 }
+#: Kinds that have sentences of their own.
+_COUNTED = ("", "wrong label", "conflicting duplicates", "undecidable")
 NUMBER_FORMATS = {"confidence": "{:.0%}", "cg": "{:.2f}"}
 
 
@@ -58,9 +60,18 @@ def print_issues(
         f"{summary['by']}, ridge {scores.judging_ridge:.3g})."
     )
     counts = issues["kind"].value_counts()
-    others = [f"{n:,} {kind}" for kind, n in counts.items() if kind not in ("", "wrong label")]
+    others = [f"{n:,} {kind}" for kind, n in counts.items() if kind not in _COUNTED]
     if others:
         console.print(f"Also: {', '.join(others)}.")
+    if summary["conflicts"]:
+        ties = issues.loc[issues["kind"] == "undecidable", "conflict_group"].nunique()
+        count = summary["conflicts"]
+        console.print(
+            f"{count:,} group{'s' if count > 1 else ''} of identical inputs "
+            f"{'have' if count > 1 else 'has'} different labels: labels that fewer copies have are "
+            f"flagged, {ties:,} tie{'s are' if ties != 1 else ' is'} undecidable.",
+            soft_wrap=True,
+        )
     if summary["hint"]:
         console.print(summary["hint"], soft_wrap=True)
     if len(suspects):

@@ -35,6 +35,8 @@ class IssueSummary:
         Examples from which the noise matrix is estimated.
     uninformative : bool
         Whether predictions agree with the labels no better than chance, so that none is flagged.
+    conflicts : int
+        Groups of identical inputs with different labels.
     hint : str or None
         Advice to the reader.
     """
@@ -48,6 +50,7 @@ class IssueSummary:
     noise_matrix: Array
     anchors: int
     uninformative: bool
+    conflicts: int
     hint: str | None
 
     def as_attrs(self) -> dict[Hashable, Any]:
@@ -61,5 +64,6 @@ class IssueSummary:
             "noise_matrix": None if large else self.noise_matrix.tolist(),
             "anchors": self.anchors,
             "blind": self.uninformative,
+            "conflicts": self.conflicts,
             "hint": self.hint,
         }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import CGScoreWarning, OptionError
+from cgscore.issues.conflicts import Conflicts, find_conflicts
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.verdicts import Verdicts, expected_wrong, flag, judge, uninformative
@@ -97,28 +98,41 @@ def find_issues(
         warnings.warn(UNINFORMATIVE_HINT, CGScoreWarning, stacklevel=stacklevel + 1)
     noise = estimate_noise(F, j)
     verdicts = judge(F, j, noise)
-    wrong, low, high = expected_wrong(verdicts.right, noise)
+    conflicts = find_conflicts(table, codes)
+    certain = conflicts.members[predicted]
+    wrong, low, high = expected_wrong(verdicts.right[~certain], noise)
+    in_conflicts = float(conflicts.wrong[predicted].sum())
+    wrong, low, high = wrong + in_conflicts, low + in_conflicts, high + in_conflicts
+    by_class = verdicts.wrong_by_class.copy()
+    np.add.at(by_class, j[certain], (conflicts.wrong[predicted] + verdicts.right - 1)[certain])
     judged: Any = table[predicted]
     label_score = _label_score(judged, verdicts, by)
+    if by == "posterior":
+        label_score = np.where(certain, conflicts.share[predicted], label_score)
     flagged = np.zeros(len(loo), dtype=bool)
     flagged[predicted] = _flagged(
         judged, label_score, by, wrong, expected_noise=expected_noise, precision=precision
     )
+    if by == "posterior":
+        flagged &= ~conflicts.undecidable
     if chance and expected_noise is None:
-        flagged[:] = False
+        flagged &= conflicts.members
     summary = IssueSummary(
         by=by,
         examples=int(predicted.sum()),
         flagged=int(flagged.sum()),
         estimated_wrong=wrong,
         interval=(low, high),
-        wrong_by_class=dict(zip(classes.tolist(), verdicts.wrong_by_class.tolist(), strict=True)),
+        wrong_by_class=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
         noise_matrix=noise.T,
         anchors=noise.anchors,
         uninformative=chance,
+        conflicts=conflicts.count,
         hint=UNINFORMATIVE_HINT if chance else RIDGE_HINT if ridge == 0 else None,
     )
-    issues = _issue_table(table, classes, codes, predicted, flagged, label_score, verdicts)
+    issues = _issue_table(
+        table, classes, codes, predicted, flagged, label_score, verdicts, conflicts
+    )
     issues.attrs = summary.as_attrs()
     return LabelIssues(issues, summary)
 
@@ -151,20 +165,6 @@ def worst_first(issues: pd.DataFrame) -> pd.DataFrame:
     return ordered
 
 
-def first_copies(table: pd.DataFrame) -> NDArray[np.intp]:
-    """For every example the position of the first identical one: its own if there is none.
-
-    Where ids repeat, ``duplicate_of`` means the first example with that id.
-    """
-    first = np.arange(len(table))
-    if "duplicate_of" in table.columns:
-        copies = table["duplicate_of"].notna().to_numpy()
-        rows = np.flatnonzero(~copies)[::-1]  # so that of a repeated id the first counts
-        position = dict(zip(table["id"].iloc[rows], rows, strict=True))
-        first[copies] = [position[name] for name in table["duplicate_of"][copies]]
-    return first
-
-
 def _issue_table(
     table: pd.DataFrame,
     classes: NDArray[Any],
@@ -173,6 +173,7 @@ def _issue_table(
     flagged: NDArray[np.bool_],
     label_score: Array,
     verdicts: Verdicts,
+    conflicts: Conflicts,
 ) -> pd.DataFrame:
     """One row per example; missing values where there is no verdict."""
     import pandas as pd
@@ -182,6 +183,10 @@ def _issue_table(
     agrees = flagged & (best == codes)  # a flagged label is suggested another class than its own
     best[agrees], second[agrees] = second[agrees], best[agrees]
     confidence[agrees] = _expand(verdicts.second_probability, predicted, np.nan)[agrees]
+    decided = flagged & conflicts.members & ~conflicts.undecidable & (conflicts.majority != codes)
+    second[decided] = np.where(best == conflicts.majority, second, best)[decided]
+    best[decided] = conflicts.majority[decided]
+    confidence[decided] = conflicts.majority_share[decided]
     issues: pd.DataFrame = pd.DataFrame(
         {
             "is_label_issue": flagged,
@@ -190,12 +195,16 @@ def _issue_table(
             "predicted_label": _labels(classes[best], predicted),
             "confidence": confidence,
             "runner_up": _labels(classes[second], predicted),
-            "kind": _kinds(table, codes, best, confidence, flagged),
+            "kind": _kinds(table, codes, best, confidence, flagged, conflicts),
+            "conflict_group": pd.array(
+                np.where(conflicts.members, conflicts.group, 0), dtype="Int64"
+            ),
             "cg": table["cg"].to_numpy(),
             "margin": table["margin"].to_numpy(),
         },
         index=pd.Index(table["id"].to_numpy(), name="id"),
     )
+    issues["conflict_group"] = issues["conflict_group"].mask(~conflicts.members)
     return issues
 
 
@@ -256,6 +265,7 @@ def _kinds(
     best: NDArray[np.intp],
     confidence: Array,
     flagged: NDArray[np.bool_],
+    conflicts: Conflicts,
 ) -> NDArray[Any]:
     """The kind of issue of each example; empty where there is none."""
     cg = table["cg"].to_numpy()
@@ -271,13 +281,6 @@ def _kinds(
     kinds[confidence < MAX_AMBIGUOUS] = "ambiguous"
     kinds[flagged] = "wrong label"
     kinds[np.bincount(codes)[codes] == 1] = "alone in its class"
-    kinds[_conflicting(table, codes)] = "conflicting duplicates"
+    kinds[conflicts.members] = "conflicting duplicates"
+    kinds[conflicts.undecidable] = "undecidable"
     return kinds
-
-
-def _conflicting(table: pd.DataFrame, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Examples that have a copy with another label."""
-    conflict: NDArray[np.bool_] = np.isinf(table["cg"].to_numpy())  # with ridge 0
-    first = first_copies(table)
-    conflict |= np.isin(first, first[codes != codes[first]])
-    return conflict

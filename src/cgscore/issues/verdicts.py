@@ -90,6 +90,8 @@ def expected_wrong(right: Array, noise: NoiseModel) -> tuple[float, float, float
 
     The variance is that of independent verdicts plus that of the rate among anchors.
     """
+    if not len(right):
+        return 0.0, 0.0, 0.0
     expected = float((1 - right).sum())
     rate = expected / len(right)
     of_rate = len(right) * np.sqrt(rate * (1 - rate) / max(1, noise.anchors))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.issues.table import first_copies
+from cgscore.duplicates import first_copies
 from cgscore.report.values import MAX_NAME_LENGTH, finite, short
 from cgscore.typing import Index
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.issues.table import first_copies
+from cgscore.duplicates import first_copies
 from cgscore.result.schema import NUMBERS, REQUIRED, Document, Violation, parse_json, shown
 
 if TYPE_CHECKING:

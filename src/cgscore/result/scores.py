@@ -190,8 +190,10 @@ class Scores:
             - ``given_label``;
             - ``predicted_label``, the most probable class, given the label too;
             - ``confidence`` in it, and the ``runner_up``;
-            - ``kind`` of issue: wrong label, conflicting duplicates, ambiguous, atypical, alone in
-              its class;
+            - ``kind`` of issue: wrong label, conflicting duplicates, undecidable (identical inputs
+              whose labels tie), ambiguous, atypical, alone in its class;
+            - ``conflict_group``, the number of a group of identical inputs with different labels:
+              those that fewer have are flagged;
             - ``cg`` and ``margin``.
 
             Its ``attrs`` hold the values of `issue_summary`.
