@@ -2,7 +2,7 @@
 
 Run with ``make bench``. Three sides are timed on the same data:
 
-- ours: ``cgscore.score(X, y, method="exact")``, everything included;
+- ours: ``cgscore.score(X, y, method="exact", judge=False)``, everything included;
 - inverse: the straightforward version, ``numpy.linalg.inv`` of the whole H, same result;
 - recipe: the paper's, which forms the inverse without example i for every example i.
 
@@ -106,7 +106,7 @@ def peak_of_child(n: int, p: int, k: int) -> dict[str, float]:
 def child(n: int, p: int, k: int) -> None:
     X, y = data(n, p, k)
     before = peak_memory()
-    cgscore.score(X, y, method="exact", progress=False)
+    cgscore.score(X, y, method="exact", judge=False, progress=False)
     print(json.dumps({"peak": peak_memory(), "before": before}))
 
 
@@ -117,7 +117,9 @@ def large(n: int, p: int, k: int) -> None:
     runs = []
     for _ in range(2):
         before = products()
-        ours, scores = timed(lambda: cgscore.score(X, y, method="exact", progress=False))
+        ours, scores = timed(
+            lambda: cgscore.score(X, y, method="exact", judge=False, progress=False)
+        )
         rate = 2 * 2 * 8 * 3000**3 / (before + products())
         runs.append((ours * rate, ours, rate, scores))
     _, ours, rate, scores = min(runs, key=lambda run: run[0])
@@ -142,7 +144,9 @@ def small(n: int, p: int) -> None:
     X, y = data(n, p, 2)
     y = 2 * y - 1
     cgscore.score(X[:200], y[:200], progress=False)
-    ours, scores = timed(lambda: cgscore.score(X, y, method="exact", progress=False), repeat=3)
+    ours, scores = timed(
+        lambda: cgscore.score(X, y, method="exact", judge=False, progress=False), repeat=3
+    )
     recipe, reference = timed(lambda: by_recipe(X, y))
     print(f"n = {n:,}, p = {p}, binary")
     print(f"  ours               {ours:8.3f} s")

@@ -68,7 +68,9 @@ def compare(found: Any, true: Any) -> tuple[float, float, float]:
 
 def iterative(X: Any, y: Any, ridge: float = 0.0, seed: int = 0) -> tuple[float, Any]:
     start = time.perf_counter()
-    scores = cgscore.score(X, y, method="iterative", ridge=ridge, seed=seed, progress=False)
+    scores = cgscore.score(
+        X, y, method="iterative", ridge=ridge, seed=seed, judge=False, progress=False
+    )
     return time.perf_counter() - start, scores
 
 
@@ -105,7 +107,7 @@ def describe(scores: Any) -> str:
 def audit(n: int) -> None:
     for name in SOURCES:
         X, y = sample(name, n)
-        true = cgscore.score(X, y, method="exact", progress=False).table
+        true = cgscore.score(X, y, method="exact", judge=False, progress=False).table
         inside, widths = 0, []
         for seed in range(10):
             _, found = iterative(X, y, seed=seed)
@@ -138,7 +140,7 @@ def by_paper(X: Any, y: Any, ratio: int, seed: int) -> Iterator[Any]:
             drawn = rng.choice(others, min(ratio * len(mine), len(others)), replace=False)
             rows = np.concatenate([mine, drawn])
             signs = np.where(y[rows] == label, 1, -1)
-            table = cgscore.score(X[rows], signs, method="exact", progress=False).table
+            table = cgscore.score(X[rows], signs, method="exact", judge=False, progress=False).table
             total[mine] += table["cg"].to_numpy()[: len(mine)]
         count += 1
         yield total / count
@@ -146,7 +148,7 @@ def by_paper(X: Any, y: Any, ratio: int, seed: int) -> Iterator[Any]:
 
 def paper(n: int) -> None:
     X, y = sample("CIFAR-10", n)
-    true = cgscore.score(X, y, method="exact", progress=False).table["cg"].to_numpy()
+    true = cgscore.score(X, y, method="exact", judge=False, progress=False).table["cg"].to_numpy()
     seconds, found = iterative(X, y)
     ours = rank_correlation(found.table["cg"].to_numpy(), true)
     print(f"CIFAR-10, n = {n:,}: rank correlation with the exact score against seconds")

@@ -35,9 +35,11 @@ def score(method, n):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 10
     X = rng.standard_normal((n, 784)) + 3 * np.eye(10, 784)[y]
-    cgscore.score(X[:300], y[:300], method=method, progress=False)  # everything is imported
+    import inspect
+    options = {"judge": False} if "judge" in inspect.signature(cgscore.score).parameters else {}
+    cgscore.score(X[:300], y[:300], method=method, progress=False, **options)  # imports everything
     start = time.perf_counter()
-    cgscore.score(X, y, method=method, progress=False)
+    cgscore.score(X, y, method=method, progress=False, **options)
     return time.perf_counter() - start
 start = time.perf_counter()
 spent = None

@@ -106,6 +106,13 @@ def score(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Seed of the methods that draw at random.")
     ] = 0,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge/--no-judge",
+            help="With ridge 0, solve again with the automatic ridge, by which labels are judged.",
+        ),
+    ] = True,
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -159,6 +166,7 @@ def score(
             device=device,
             checkpoint=checkpoint,
             duplicates=duplicates,
+            judge=judge,
         )
     if output.suffix.lower() == ".csv":
         scores.to_csv(output, guard=not no_guard)
