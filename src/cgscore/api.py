@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,8 +41,18 @@ from cgscore.solvers.ridge_search import RidgeChoice, least_error, ridge_sample
 
 def score(
     data: Any,
-    y: ArrayLike | None = None,
+    y: ArrayLike | str | None = None,
     *,
+    label_column: str | None = None,
+    image_column: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    split: str | None = None,
+    resize: str | int | Sequence[int] | None = None,
+    skip_bad: bool = False,
+    preprocess: str = "auto",
+    encoder: str | os.PathLike[str] | None = None,
+    scaling: str = "none",
     method: str = "auto",
     ridge: float | str = 0.0,
     ratio: float = 4,
@@ -66,8 +77,12 @@ def score(
     data : array, data frame, path or Dataset
         One example per row, or anything that `cgscore.read` understands. Arrays are taken as they
         are; every row is scaled to unit norm.
-    y : (n,) array, optional
-        Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them.
+    y : (n,) array or str, optional
+        Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them. A text
+        is the name of the column that holds them, as `label_column` is.
+    label_column, image_column, text_column, id_column, split, resize, skip_bad, preprocess, \
+encoder, scaling
+        How the data are read, as for `cgscore.read`.
     method : {"auto", "exact", "iterative", "subsample", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
@@ -152,7 +167,26 @@ def score(
     cluster = None if client is None else _cluster(client)
     if cluster is not None and device != "cpu":
         raise OptionError("client and device cannot be combined: give one of them.")
-    dataset = read(data, labels=y)
+    if isinstance(y, str):
+        if label_column not in (None, y):
+            raise OptionError(f"y={y!r} and label_column={label_column!r} name two columns.")
+        y, label_column = None, y
+    dataset = read(
+        data,
+        labels=y,
+        label_column=label_column,
+        image_column=image_column,
+        text_column=text_column,
+        id_column=id_column,
+        split=split,
+        resize=resize,
+        skip_bad=skip_bad,
+        preprocess=preprocess,
+        encoder=encoder,
+        scaling=scaling,
+        device=device,
+        progress=progress,
+    )
     labels = _checked_labels(dataset, task)
     options, ridge_choice = _with_ridge(options, dataset, labels)
     sizes = Sizes(*dataset.shape, max(1, len(labels.classes)))

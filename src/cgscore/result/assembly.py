@@ -37,7 +37,7 @@ def assemble(
         *further_warnings,
     ]
     for message in messages:
-        warnings.warn(message, CGScoreWarning, stacklevel=4)
+        warnings.warn(message, CGScoreWarning, stacklevel=3)
     inputs, values = problem.inputs, solution.valuation
     return Scores(
         table=score_table(

@@ -1,0 +1,50 @@
+"""`score` takes what `read` takes, and a column's name for labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import cgscore
+from cgscore.errors import CGScoreWarning, LabelError, OptionError, SourceError
+
+pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+
+
+def flowers() -> pd.DataFrame:
+    frame = load_iris(as_frame=True).frame
+    frame["species"] = frame.pop("target").map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    return frame
+
+
+def test_labels_by_the_name_of_a_column(tmp_path: Path) -> None:
+    frame = flowers()
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    expected = cgscore.score(cgscore.read(frame, label_column="species")).table
+    for scores in (
+        cgscore.score(frame, "species"),
+        cgscore.score(frame, label_column="species"),
+        cgscore.score(tmp_path / "f.csv", "species"),
+        cgscore.score(str(tmp_path / "f.csv"), label_column="species"),
+    ):
+        pd.testing.assert_frame_equal(scores.table, expected)
+
+
+def test_wrong_names_are_told() -> None:
+    with pytest.raises(SourceError, match="no column 'sort'"):
+        cgscore.score(flowers(), "sort")
+    with pytest.raises(OptionError, match="name two columns"):
+        cgscore.score(flowers(), "species", label_column="sort")
+    with pytest.raises(LabelError, match="no labels"):
+        cgscore.score(np.eye(5), "species")
+
+
+def test_warnings_name_the_line_of_the_caller() -> None:
+    X, y = np.repeat(np.eye(4), 2, axis=0), np.arange(8) % 2
+    with pytest.warns(CGScoreWarning, match="identical") as caught:
+        cgscore.score(X, y)
+    assert caught[0].filename == __file__
