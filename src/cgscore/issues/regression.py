@@ -195,7 +195,8 @@ def judge_targets(y: Array, mu: Array, d: Array) -> TargetVerdicts:
     uninformative = bool(np.median(np.abs(r - c)) > MAX_RESIDUAL_RATIO * spread)
     wrong_logs = _wrong_densities(y, s, t, SWAPPED[:1] if uninformative else SWAPPED)
     sample = np.linspace(0, n - 1, min(n, SAMPLE_ROWS)).astype(np.intp)
-    mixtures = _fit(t[sample], {a: logs[sample] for a, logs in wrong_logs.items()})
+    min_k = _rounding(y) / float(np.median(s))
+    mixtures = _fit(t[sample], {a: logs[sample] for a, logs in wrong_logs.items()}, min_k)
     right, wrong, deviation = np.zeros(n), 0.0, 0.0
     for mixture in mixtures:
         posterior = mixture.right(t, wrong_logs.get(mixture.a))
@@ -287,14 +288,14 @@ class Mixture:
         return posterior
 
 
-def _fit(t: Array, wrong_logs: dict[float, Array]) -> list[Mixture]:
+def _fit(t: Array, wrong_logs: dict[float, Array], min_k: float) -> list[Mixture]:
     """The points of the grid that count, with weights that add up to 1."""
     models, logs = [], []
     for nu in DEGREES_OF_FREEDOM:
         k = np.ones(2)
         for pi, a in [(0.0, 0.0), *((pi, a) for pi in SHARES for a in wrong_logs)]:
             prior = 0.5 if pi == 0 else 0.5 / (len(SHARES) * len(wrong_logs))
-            k, log = _scales(t, wrong_logs[a], nu, pi, k)
+            k, log = _scales(t, wrong_logs[a], nu, pi, k, min_k)
             models.append((nu, pi, a, k))
             logs.append(log + np.log(prior))
     weights = np.exp(np.array(logs) - max(logs))
@@ -307,7 +308,9 @@ def _fit(t: Array, wrong_logs: dict[float, Array]) -> list[Mixture]:
     ]
 
 
-def _scales(t: Array, wrong_log: Array, nu: float, pi: float, k: Array) -> tuple[Array, float]:
+def _scales(
+    t: Array, wrong_log: Array, nu: float, pi: float, k: Array, min_k: float
+) -> tuple[Array, float]:
     """The scales k by expectation-maximisation from a start, and the log likelihood."""
     side, square = (t > 0).astype(np.intp), t**2
     for _ in range(MAX_STEPS):
@@ -320,6 +323,7 @@ def _scales(t: Array, wrong_log: Array, nu: float, pi: float, k: Array) -> tuple
         if len(t) < MIN_RANGE_SIZE:  # too few for two sides
             moments, counts = moments.sum() * np.ones(2), counts.sum() * np.ones(2)
         new: Array = np.sqrt(np.maximum(moments, 1e-12) / np.maximum(counts, 1e-12))
+        new = np.maximum(new, min_k)
         step = float(np.abs(np.log(new / k)).max())
         k = new
         if step < STEP_TOLERANCE:
@@ -357,10 +361,10 @@ def _quantiles(t: Array, right: Array, mixtures: list[Mixture]) -> tuple[float, 
 
 
 def _rounding(y: Array) -> float:
-    """Standard deviation of rounding to the smallest step between the values of y."""
+    """Half the smallest step between the values of y: what rounding can cause."""
     steps = np.diff(np.unique(y))
     step = float(steps.min()) if len(steps) else 0.0
-    return max(step / 12**0.5, 1e-9 * float(np.abs(y).max()))
+    return max(step / 2, 1e-9 * float(np.abs(y).max()))
 
 
 def _side_log_t(t: Array, nu: float, k: Array) -> Array:
