@@ -176,3 +176,37 @@ def _as_numbers(values: NDArray[Any], name: str) -> Array:
     if len(wrong):
         raise LabelError(f"{name} has the value {numbers[wrong[0]]} in row {wrong[0]}.")
     return numbers
+
+
+MIN_REGRESSION_VALUES = 100  # whole numbers with more distinct values may be quantities,
+MIN_DISTINCT_SHARE = 0.1  # if these are more than this share of the examples
+
+
+def infer_task(y: ArrayLike, name: str = "y") -> tuple[str, str]:
+    """The task that labels suggest, ``classification`` or ``regression``, and the reason.
+
+    Numbers with fractions are quantities. So are whole numbers with more than 100 distinct values
+    that are more than a tenth of the examples, unless they only count the rows. Everything
+    else names classes: text, booleans, digits, ratings, years, codes that come several times each.
+
+    Raises
+    ------
+    LabelError
+        As `label_vector`.
+    """
+    values = label_vector(y, name)
+    if values.dtype.kind not in "uif":
+        return (
+            "classification",
+            f"{name} holds {'booleans' if values.dtype.kind == 'b' else 'text'}",
+        )
+    if values.dtype.kind == "f" and (values != np.round(values)).any():
+        example = values[values != np.round(values)][0]
+        return "regression", f"{name} holds fractions such as {example}"
+    distinct = np.unique(values)
+    found = f"{name} holds whole numbers, {len(distinct):,} distinct in {len(values):,} rows"
+    counts_rows = len(distinct) == len(values) == float(distinct[-1]) - float(distinct[0]) + 1
+    many = len(distinct) > max(MIN_REGRESSION_VALUES, MIN_DISTINCT_SHARE * len(values))
+    if many and not counts_rows:
+        return "regression", found
+    return "classification", f"{found}, which number the rows" if many else found
