@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from cgscore.errors import CGScoreWarning, LabelError, OptionError, SourceError
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
 
-def flowers() -> pd.DataFrame:
+def flowers() -> Any:
     frame = load_iris(as_frame=True).frame
     frame["species"] = frame.pop("target").map({0: "setosa", 1: "versicolor", 2: "virginica"})
     return frame
