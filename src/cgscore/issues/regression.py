@@ -151,6 +151,7 @@ def find_target_issues(
         noise_matrix=np.empty((0, 0)),
         anchors=0,
         uninformative=verdicts.uninformative,
+        conflicts=0,
         hint=hint,
     )
 
