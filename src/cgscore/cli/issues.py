@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cgscore.cli.console import output_console, print_error, print_json, print_written
+from cgscore.cli.dataset_summary import print_source
 from cgscore.cli.options import JsonOption, NoGuardOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
@@ -83,7 +84,7 @@ def issues(
             scores.data(data, encoder=read.encoder)  # the scores then remember their data
             data = None
     else:
-        scores = _score(source, read)
+        scores = _score(source, read, as_json)
     table = scores.label_issues(by=by, expected_noise=expected_noise, precision=precision)
     if output is not None:
         ordered = table.reset_index().sort_values("label_score", kind="stable")
@@ -141,11 +142,14 @@ def _load(path: str, read: ReadFlags) -> Scores:
     return scores
 
 
-def _score(source: str, read: ReadFlags) -> Scores:
+def _score(source: str, read: ReadFlags, as_json: bool) -> Scores:
     """Scores of a source, with the ridge that finds wrong labels best."""
     import cgscore
 
-    scores = cgscore.score(cgscore.read(source, **read.keywords()), ridge="auto")
+    dataset = cgscore.read(source, **read.keywords())
+    if not as_json:
+        print_source(output_console(), dataset)
+    scores = cgscore.score(dataset, ridge="auto")
     for note in scores.meta["notes"]:
         print_error(f"note: {note}")
     for warning in scores.meta["warnings"]:
