@@ -193,6 +193,33 @@ def test_info_estimates_what_encoding_costs(
     assert "encoding  nothing: the features by efficientnet-lite0 are in the cache" in text
 
 
+@pytest.mark.needs("torch")
+def test_info_of_a_large_folder_finds_its_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which only a sample is read."""
+    from cgscore.data.readers import sample
+
+    monkeypatch.setattr(sample, "MAX_NUMBERS", 100_000)
+    monkeypatch.setattr(sample, "MAX_SAMPLE_ROWS", 8)
+    root = folder(tmp_path / "photos", shapes(20, (70, 90)))
+
+    def encoding() -> dict[str, Any]:
+        document = json.loads(invoke("info", "photos", "--json", folder=tmp_path).stdout)
+        assert document["sampled_rows"] < 20
+        assert document["p"] == 1280
+        return dict(document["encoding"])
+
+    assert encoding()["cached"] == 0
+    assert encoding()["timed"] > 0
+    cgscore.read(root)
+    assert encoding()["cached"] == 20
+    assert encoding()["seconds"] == 0
+    image = root / "disc" / "001.png"
+    Image.open(image).transpose(Image.Transpose.ROTATE_90).save(image)
+    assert encoding()["cached"] == 0
+
+
 def test_info_of_texts_and_repeated_ones(tmp_path: Path) -> None:
     rows = [(f"the {'cat' if i % 2 else 'dog'} sat on mat {i}", i % 2) for i in range(80)]
     frame = pd.DataFrame([*rows, (rows[0][0], 1)], columns=["text", "label"])

@@ -71,6 +71,9 @@ class Dataset:
     made_from : str or None
         Digest of what X was made from, where an encoder made it: its numbers may differ in the
         last digits from machine to machine.
+    listing : str or None
+        Changes when files of the source are added, removed or written to; in a sample, that of
+        all files. It is known before they are read.
     encoder : mapping or None
         ``name`` and ``version`` of that encoder.
     """
@@ -92,6 +95,7 @@ class Dataset:
     rows: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
     texts: Sequence[str] | None = field(default=None, compare=False, repr=False)
     made_from: str | None = None
+    listing: str | None = field(default=None, compare=False, repr=False)
     encoder: Mapping[str, str | None] | None = None
 
     def __len__(self) -> int:

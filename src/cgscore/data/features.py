@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders import Encoder, encode, scaled
-from cgscore.data.encoders.encoding import EncodingCost, check_scaling, encoding_cost
+from cgscore.data.encoders.encoding import EncodingCost, check_scaling, encoding_cost, remember
 from cgscore.data.encoders.registry import (
     find_encoder,
     has_image_encoder,
@@ -124,7 +124,10 @@ class Encoding:
         identity: str | None = PIXELS
         if encoder is not None:
             examples, identity = _examples(dataset, encoder), encoder.identity()
-            X = encode(examples, _key(digest, identity), encoder, self.progress)
+            key = _key(digest, identity)
+            X = encode(examples, key, encoder, self.progress)
+            if (hint := _hint(dataset, identity)) is not None:
+                remember(hint, examples, key, encoder, X.shape[1])
         elif name is not None and is_file(name):
             X = _features_of_file(Path(name), dataset)
             identity = None
@@ -156,7 +159,8 @@ class Encoding:
             return None
         identity = encoder.identity()
         key = _key(_digest(dataset), identity) if n == len(dataset) else None
-        cost = encoding_cost(_examples(dataset, encoder), key, encoder, n)
+        examples, hint = _examples(dataset, encoder), _hint(dataset, identity)
+        cost = encoding_cost(examples, key, encoder, n, hint)
         placeholder = np.broadcast_to(np.float32(1), (len(dataset), cost.columns))
         encoded = self._encoded(dataset, placeholder, name, encoder, identity, notes)
         known = identity is not None and n == len(dataset)
@@ -230,6 +234,15 @@ class Forecast:
 def _key(digest: str, identity: str | None) -> str | None:
     """The key of features in the cache; None for an encoder whose output is not kept."""
     return None if identity is None else f"{digest} {identity}"
+
+
+def _hint(dataset: Dataset, identity: str | None) -> str | None:
+    """What names the features of a source before all of it is read; None if nothing does."""
+    if dataset.listing is None or identity is None:
+        return None
+    others = ("labels", "label_column", "id_column")
+    options = {name: value for name, value in dataset.options.items() if name not in others}
+    return f"{dataset.listing} {sorted(options.items())} {identity}"
 
 
 def _default_encoder(dataset: Dataset) -> str:

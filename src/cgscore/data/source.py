@@ -207,7 +207,11 @@ def _reading(path: Path) -> Iterator[None]:
 def _from_path(dataset: Dataset, path: Path) -> Dataset:
     if dataset.X.size == 0 and dataset.texts is None:
         raise DataError(f"{path} holds no numbers: the shape of its inputs is {dataset.X.shape}.")
-    return replace(dataset, source=str(path))
+    if path.is_dir():
+        return replace(dataset, source=str(path))  # its reader knows the files
+    status = path.stat()
+    listing = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+    return replace(dataset, source=str(path), listing=listing)
 
 
 def _similar(path: Path) -> str:

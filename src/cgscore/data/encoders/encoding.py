@@ -99,7 +99,9 @@ class EncodingCost:
     cached: int
 
 
-def encoding_cost(examples: Any, key: str | None, encoder: Encoder, n: int) -> EncodingCost:
+def encoding_cost(
+    examples: Any, key: str | None, encoder: Encoder, n: int, hint: str | None = None
+) -> EncodingCost:
     """An estimate for n examples, from a few of them or from the cache.
 
     Parameters
@@ -108,8 +110,10 @@ def encoding_cost(examples: Any, key: str | None, encoder: Encoder, n: int) -> E
         As for `encode`; the examples may be a sample of the n, without a key.
     n : int
         All examples.
+    hint : str or None
+        That of `remember`, where the key is not known.
     """
-    cached, columns = _cached(examples, key, encoder)
+    cached, columns = _remembered(hint, n) if key is None else _cached(examples, key, encoder)
     if cached == n:
         return EncodingCost(columns, 0.0, 0, n)
     together = TIMED_TOGETHER if encoder.batch is None else TIMED_EXAMPLES
@@ -144,6 +148,47 @@ def _cached(examples: Any, key: str | None, encoder: Encoder) -> tuple[int, int]
             parts = parts or [part]
             there[start:stop] = True
     return int(there[inverse].sum()), parts[0].shape[1] if parts else 0
+
+
+def remember(hint: str, examples: Any, key: str | None, encoder: Encoder, columns: int) -> None:
+    """Write down which features in the cache belong to a source that is known by a hint.
+
+    The key of features follows from all examples. A hint, such as the sizes and times of files, is
+    known before they are read, and is used for estimates only.
+    """
+    size = CHUNK_ROWS if encoder.batch else len(_distinct(examples)[0])
+    folder, file = _folder(key, size), _hint_file(hint)
+    if folder is None or file is None or not folder.is_dir():
+        return
+    chunks = len(list(folder.glob("rows-*.features")))
+    text = f"{folder.name} {chunks} {len(examples)} {columns}\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, lambda opened: opened.write(text.encode()))
+    except (OSError, ResultError):  # an estimate is then made as if nothing were in the cache
+        return
+
+
+def _remembered(hint: str | None, n: int) -> tuple[int, int]:
+    """How many of n examples have features in the cache, all or none, and the columns of these."""
+    file = None if hint is None else _hint_file(hint)
+    if file is None or not file.is_file():
+        return 0, 0
+    try:
+        name, chunks, examples, columns = file.read_text().split()
+        stored = len(list((file.parent.parent / name).glob("rows-*.features")))
+        if stored == int(chunks) and 0 < int(examples) <= n:  # some may be left out
+            return n, int(columns)
+    except (OSError, ValueError):  # damaged
+        pass
+    return 0, 0
+
+
+def _hint_file(hint: str) -> Path | None:
+    cache = cache_folder()
+    if cache is None:
+        return None
+    return cache / "features" / "sources" / hashlib.sha256(hint.encode()).hexdigest()[:32]
 
 
 def _chunk(folder: Path | None, start: int) -> Path | None:

@@ -10,9 +10,11 @@ out. A note counts them, and names the first; another one names class folders wi
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,8 @@ _SHOWN = 5  # names in a note
 
 def read_folder(folder: Path, options: ReadOptions) -> Dataset:
     """The images below a folder, labelled by the folder they are in."""
-    return _decoded(*_listed(folder, options), options)
+    paths, names, notes = _listed(folder, options)
+    return replace(_decoded(paths, names, notes, options), listing=_digest(paths, names))
 
 
 def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
@@ -56,7 +59,16 @@ def sample_folder(folder: Path, options: ReadOptions) -> Sample | None:
         there = set(dataset.ids.tolist())
         positions = np.array([i for i in positions if names[i] in there], dtype=np.intp)
     counts = None if options.labels is not None else Counter(name.split("/")[0] for name in names)
-    return Sample(dataset, positions, n, counts)
+    return Sample(replace(dataset, listing=_digest(paths, names)), positions, n, counts)
+
+
+def _digest(paths: list[Path], names: list[str]) -> str:
+    """A text that changes with the names, sizes and times of files."""
+    digest = hashlib.sha256()
+    for path, name in zip(paths, names, strict=True):
+        status = path.stat()
+        digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
 
 
 def _listed(folder: Path, options: ReadOptions) -> tuple[list[Path], list[str], tuple[str, ...]]:
