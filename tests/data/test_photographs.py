@@ -182,6 +182,8 @@ def test_info_estimates_what_encoding_costs(
     assert f" by efficientnet-lite0 for {n} examples: an estimate from {TIMED_EXAMPLES}," in text
     data = cgscore.read(tmp_path / "photos")
     assert document["fingerprint"] == data.fingerprint
+    assert document["suspicions"] == []
+    assert document["copies"] == 0
     encoded.clear()
     document = json.loads(invoke("info", "photos", "--json", folder=tmp_path).stdout)
     assert not encoded
@@ -191,6 +193,17 @@ def test_info_estimates_what_encoding_costs(
     assert document["fingerprint"] == data.fingerprint
     text = invoke("info", "photos", folder=tmp_path).stdout
     assert "encoding  nothing: the features by efficientnet-lite0 are in the cache" in text
+
+
+@pytest.mark.needs("torch")
+def test_info_compares_photographs_as_the_encoder_gets_them(tmp_path: Path) -> None:
+    """A black one is none of those that cannot be scored; brighter is not the same."""
+    images = shapes(6)
+    images += [("disc", images[0][1]), ("disc", Image.new("RGB", (70, 70)))]
+    folder(tmp_path / "photos", [*images, ("disc", Image.new("RGB", (70, 70), (9, 9, 9)))])
+    document = json.loads(invoke("info", "photos", "--json", folder=tmp_path).stdout)
+    assert document["suspicions"] == []
+    assert (document["copies"], document["conflicting_copies"]) == (1, 1)
 
 
 @pytest.mark.needs("torch")

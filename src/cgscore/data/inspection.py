@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,9 @@ def inspect(source: Dataset | Sample, *, encoded: bool = False) -> Inspection:
         suspicions.append(f"classes with one example only: {list_names(alone, SHOWN)}")
     copies = conflicts = 0
     try:
-        first = _first_copies(dataset, sampled=part is not None)
+        first = (
+            _first_equal(dataset) if encoded else _first_copies(dataset, sampled=part is not None)
+        )
         repeated = np.flatnonzero(first != np.arange(len(first)))
         copies = len(repeated)
         if dataset.y is not None and copies:
@@ -93,12 +96,19 @@ def inspect(source: Dataset | Sample, *, encoded: bool = False) -> Inspection:
     )
 
 
+def _first_equal(dataset: Dataset) -> NDArray[np.intp]:
+    """For each text or picture the first one that an encoder cannot tell from it."""
+    first: dict[Any, int] = {}
+    examples = dataset.X if dataset.texts is None else dataset.texts
+    keys = (
+        example if isinstance(example, str) else hashlib.sha256(example.tobytes()).digest()
+        for example in examples
+    )
+    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+
+
 def _first_copies(dataset: Dataset, *, sampled: bool) -> NDArray[np.intp]:
-    """For each example the first one that is identical, which may be itself."""
-    if dataset.texts is not None:
-        first: dict[str, int] = {}
-        positions = [first.setdefault(text, i) for i, text in enumerate(dataset.texts)]
-        return np.array(positions, dtype=np.intp)
+    """For each example the first one of the same direction, which may be itself."""
     if sampled and dataset.X.size > MAX_NUMBERS:
         raise DataError(f"rows of {dataset.shape[1]:,} numbers are too long to be compared")
     return find_groups(unit_rows(dataset.X)).first
