@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cgscore.data.dataset import Dataset
+from cgscore.data.dataset import PIXELS_OF_PHOTOGRAPHS, Dataset
 from cgscore.duplicates import Groups, expand, find_groups
 from cgscore.errors import DataError, DuplicateRowsError, LabelError, MemoryLimitError, first_five
 from cgscore.execution.machine import memory_room, show_bytes
@@ -115,8 +115,12 @@ class Problem:
         return dict(zip(self.labels.keys(), values.tolist(), strict=True))
 
     def warnings(self) -> list[str]:
-        """What a reader of the scores should know about repeated rows and small classes."""
-        return [*self._copy_warnings(), *self._label_warnings()]
+        """What a reader of the scores should know about inputs, repeated rows and small classes."""
+        return [*self._input_warnings(), *self._copy_warnings(), *self._label_warnings()]
+
+    def _input_warnings(self) -> list[str]:
+        pixels = self.dataset.photographs and self.dataset.encoder is None
+        return [PIXELS_OF_PHOTOGRAPHS] if pixels else []
 
     def _copy_warnings(self) -> list[str]:
         merged = self.inputs.merged

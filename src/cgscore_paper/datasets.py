@@ -152,7 +152,8 @@ def load(folder: Path, name: str, split: str = "train") -> Images:
     path = folder / source.folder
     for inner in _ARCHIVES:
         path = path / inner if (path / inner).is_dir() else path
-    options: dict[str, Any] = {} if source.size is None else {"resize": source.size}
+    options: dict[str, Any] = {"encoder": "pixels"}  # photographs, too: the paper scores pixels
+    options |= {} if source.size is None else {"resize": source.size}
     parts = [
         part
         for prefix in _SPLITS.get(split, (split,))

@@ -71,11 +71,13 @@ def test_images_at_the_command_line(tmp_path: Path, command: str) -> None:
     assert failed.returncode == 2
     assert "bad.png" in failed.stderr
     assert "--skip-bad" in failed.stderr
-    failed = invoke(command, "photos", "--skip-bad", folder=tmp_path)
+    pixels = ("--skip-bad", "--encoder", "pixels")
+    failed = invoke(command, "photos", *pixels, folder=tmp_path)
     assert failed.returncode == 2
     assert "--resize 5x6" in failed.stderr
-    done = invoke(command, "photos", "--skip-bad", "--resize", "5x6", folder=tmp_path)
+    done = invoke(command, "photos", *pixels, "--resize", "5x6", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "compared by their raw pixels" in done.stdout + done.stderr
     assert "photos   8 images of 5 x 6 pixels, colour, in 2 classes" in done.stdout
     assert "note      1 unreadable images left out: cat/bad.png" in done.stdout
 

@@ -67,7 +67,10 @@ def test_features_from_a_folder_to_a_report(photos: Path) -> None:
         "score", "photos", "--encoder", "efficientnet-lite0", "--ridge", "auto", folder=folder
     )
     assert done.returncode == 0, done.stderr
-    assert "photos   25 images, 1,280 numbers each, in 2 classes" in done.stdout
+    assert (
+        "photos   25 images by efficientnet-lite0 57934424, 1,280 numbers each, in 2 classes"
+        in done.stdout
+    )
     done = invoke("report", "scores.parquet", folder=folder)
     assert "left out" not in done.stderr
     assert "data:image/png;base64" in (folder / "report.html").read_text()
@@ -75,8 +78,12 @@ def test_features_from_a_folder_to_a_report(photos: Path) -> None:
 
 def test_without_an_encoder_sizes_must_agree(photos: Path) -> None:
     Image.new("RGB", (60, 40)).save(photos / "red" / "large.png")
-    with pytest.raises(DataError, match="2 different sizes"):
-        cgscore.read(photos)
+    with pytest.raises(DataError, match=r"2 different sizes.* --resize 20x20"):
+        cgscore.read(photos, encoder="pixels")
+    for side, path in enumerate(sorted(photos.rglob("*.png")), 30):
+        Image.new("RGB", (side, 12)).save(path)
+    with pytest.raises(DataError, match=r"25 different sizes.* --resize 64x64"):
+        cgscore.read(photos, encoder="pixels")
 
 
 def test_features_made_before(tmp_path: Path) -> None:

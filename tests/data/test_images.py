@@ -51,13 +51,13 @@ def test_mixed_sizes_are_counted_and_resized(tmp_path: Path) -> None:
     pictures[3] = Image.new("RGB", (20, 9))
     root = folder(tmp_path, pictures)
     with pytest.raises(DataError, match=r"7 of 10 x 12 \(such as .*\), 1 of 20 x 9 \(such as .*3"):
-        cgscore.read(root)
-    data = cgscore.read(root, resize="10x12")
+        cgscore.read(root, encoder="pixels")
+    data = cgscore.read(root, resize="10x12", encoder="pixels")
     assert data.X.shape == (8, 12, 10, 3)
     keep = [i for i in range(8) if i != 3]
     np.testing.assert_array_equal(by_number(data)[keep], COLOUR[keep])
-    assert cgscore.read(root, resize=6).X.shape == (8, 6, 6, 3)
-    assert cgscore.read(root, resize=(4, 7)).X.shape == (8, 7, 4, 3)
+    assert cgscore.read(root, resize=6, encoder="pixels").X.shape == (8, 6, 6, 3)
+    assert cgscore.read(root, resize=(4, 7), encoder="pixels").X.shape == (8, 7, 4, 3)
     deep = folder(tmp_path / "deep", all_of(DEEP))
     assert cgscore.read(deep, resize=6).X.dtype == np.uint16
 
@@ -75,6 +75,7 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
     whole = (root / "b" / "3.png").read_bytes()
     (root / "b" / "3.png").write_bytes(whole[: len(whole) // 2])
     (root / "b" / "notes.txt").write_text("not looked at")
+    foreign = "files that are no images left out: 1 (b/notes.txt)"
     with pytest.raises(
         SourceError,
         match=r"a/2\.png is not an image .*b/3\.png cannot .* 2 of 8 images .*--skip-bad",
@@ -82,8 +83,9 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
         cgscore.read(root)
     data = cgscore.read(root, skip_bad=True)
     assert len(data) == 6
-    assert data.notes[0].startswith("2 unreadable images left out: a/2.png is not an image")
-    assert "b/3.png cannot be decoded" in data.notes[0]
+    assert data.notes[0] == foreign
+    assert data.notes[1].startswith("2 unreadable images left out: a/2.png is not an image")
+    assert "b/3.png cannot be decoded" in data.notes[1]
     for i, name in enumerate(data.ids):
         np.testing.assert_array_equal(np.asarray(data.picture(i)), COLOUR[int(Path(name).stem)])
     scores = cgscore.score(data)

@@ -171,7 +171,7 @@ def test_from_the_command_line_to_the_page(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "t.csv", index=False)
     done = invoke("score", "t.csv", "--encoder", "tfidf", "--ridge", "auto", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "t.csv   90 texts, " in done.stdout
+    assert "t.csv   90 texts by tfidf 1, " in done.stdout
     assert "inputs    tfidf: " in done.stdout
     assert "Today we talk about " in done.stdout  # beside the suspects
     done = invoke("issues", "scores.parquet", "--why", "--json", folder=tmp_path)

@@ -45,6 +45,36 @@ def _cost_in_words(cost: Cost, rate: float, memory: int) -> str:
     return text
 
 
+def print_encoding_cost(console: Console, encoding: dict[str, Any] | None) -> None:
+    """Print what encoding costs before anything is scored, if there is an encoder.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    encoding : dict or None
+        The part ``encoding`` of the document of ``cgscore info --json``.
+    """
+    from cgscore.execution.machine import show_seconds
+
+    if encoding is None:
+        return
+    name = encoding["name"]
+    if encoding["seconds"] is None:
+        console.print(f"encoding  {name} is not installed", soft_wrap=True)
+        return
+    n, cached = encoding["examples"], encoding["cached"]
+    if cached == n:
+        console.print(f"encoding  nothing: the features by {name} are in the cache", soft_wrap=True)
+        return
+    there = f", {cached:,} are in the cache" if cached else ""
+    console.print(
+        f"encoding  about {show_seconds(encoding['seconds'])} by {name} for {n - cached:,} examples"
+        f"{there}: an estimate from {encoding['timed']:,}, before any method",
+        soft_wrap=True,
+    )
+
+
 def print_cost_table(console: Console, document: dict[str, Any], workers: int | None) -> None:
     """Print a table of what each method needs, on this machine or on a cluster.
 

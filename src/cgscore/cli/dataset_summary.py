@@ -24,6 +24,20 @@ def print_dataset(
 
     If the dataset is a sample, its size and classes are those of the `inspection`.
     """
+    print_source(console, dataset, task, inspection)
+    if dataset.preprocessing != "none":
+        console.print(f"inputs    {dataset.preprocessing}", soft_wrap=True)
+    for note in dataset.notes:
+        console.print(f"note      {one_line(note)}", soft_wrap=True)
+
+
+def print_source(
+    console: Console,
+    dataset: Dataset,
+    task: str = "classification",
+    inspection: Inspection | None = None,
+) -> None:
+    """Print the first line: source, size, encoder and classes of a dataset."""
     sampled = inspection if inspection is not None and inspection.sampled is not None else None
     n = len(dataset) if sampled is None else sampled.n
     text = f"{one_line(dataset.source)}   {n:,} {_kind(dataset)}"
@@ -32,10 +46,6 @@ def print_dataset(
     elif sampled is None and task == "classification" and dataset.y is not None:
         text += f" {_classes(dataset, _counts(dataset))}"
     console.print(text, soft_wrap=True)
-    if dataset.preprocessing != "none":
-        console.print(f"inputs    {dataset.preprocessing}", soft_wrap=True)
-    for note in dataset.notes:
-        console.print(f"note      {one_line(note)}", soft_wrap=True)
 
 
 def _kind(dataset: Dataset) -> str:
@@ -45,10 +55,18 @@ def _kind(dataset: Dataset) -> str:
         height, width, *channels = dataset.X.shape[1:]
         return f"images of {width} x {height} pixels, {'colour' if channels else 'grey'},"
     if dataset.texts is not None:
-        return f"texts, {p:,} numbers each,"
+        return f"texts{_encoder(dataset)}, {p:,} numbers each,"
     if dataset.drawable:
-        return f"images, {p:,} numbers each,"
-    return f"examples with {p:,} numbers each"
+        return f"images{_encoder(dataset)}, {p:,} numbers each,"
+    return f"examples{_encoder(dataset)} with {p:,} numbers each"
+
+
+def _encoder(dataset: Dataset) -> str:
+    """The name and version of the encoder, if there is one."""
+    if dataset.encoder is None:
+        return ""
+    name, version = dataset.encoder["name"], dataset.encoder["version"]
+    return f" by {one_line(str(name))}" + ("" if version is None else f" {version}")
 
 
 def _counts(dataset: Dataset) -> dict[Any, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cgscore.cli.console import one_line, output_console, print_json, shortened
-from cgscore.cli.costs import print_cost_table
+from cgscore.cli.costs import print_cost_table, print_encoding_cost
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import JsonOption, RatioOption, RunsOption
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cgscore.data import Dataset
+    from cgscore.data.features import Forecast
     from cgscore.data.inspection import Inspection
     from cgscore.methods.options import Options
 
@@ -66,18 +67,26 @@ def info(
     if console is None:
         print_json(document)
     else:
+        print_encoding_cost(console, document.get("encoding"))
         print_cost_table(console, document, workers)
 
 
 def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str, Any]:
     """The content of a source, for the JSON document; also printed if there is a console."""
+    from cgscore.data.features import Encoding
     from cgscore.data.inspection import inspect
     from cgscore.data.readers.sample import Sample
     from cgscore.data.source import overview
 
     seen = overview(source, **read.keywords())
-    inspection = inspect(seen)
     dataset = seen.dataset if isinstance(seen, Sample) else seen
+    encoding = Encoding.checked(read.encoder, read.scaling, "cpu", None)
+    encoded = dataset.made_from is None and encoding.encodes(dataset)
+    inspection = inspect(seen, encoded=encoded)
+    forecast = encoding.forecast(dataset, inspection.n) if encoded else None
+    fingerprint = dataset.fingerprint if forecast is None else forecast.fingerprint
+    if forecast is not None:
+        dataset = forecast.dataset
     if console is not None:
         print_dataset(console, dataset, inspection=inspection)
         _print_inspection(console, dataset, inspection)
@@ -86,9 +95,11 @@ def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str
         "n": inspection.n,
         "p": dataset.shape[1],
         # that of a sample would be taken for that of the data
-        "fingerprint": dataset.fingerprint if inspection.sampled is None else None,
+        "fingerprint": fingerprint if inspection.sampled is None else None,
         "sampled_rows": inspection.sampled,
         "preprocessing": dataset.preprocessing,
+        "encoder": dataset.encoder,
+        "encoding": None if forecast is None else _encoding(forecast, inspection.n),
         "classes": len(inspection.classes),
         "class_counts": inspection.classes,
         "class_names": dataset.class_names,
@@ -97,6 +108,19 @@ def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str
         "conflicting_copies": inspection.conflicts,
         "suspicions": inspection.suspicions,
         "notes": dataset.notes,
+    }
+
+
+def _encoding(forecast: Forecast, n: int) -> dict[str, Any]:
+    """What encoding n examples costs, for the JSON document."""
+    cost = forecast.cost
+    return {
+        "name": (forecast.dataset.encoder or {}).get("name"),
+        "installed": cost is not None,
+        "examples": n,
+        "cached": 0 if cost is None else cost.cached,
+        "timed": 0 if cost is None else cost.timed,
+        "seconds": None if cost is None else cost.seconds,
     }
 
 

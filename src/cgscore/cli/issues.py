@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cgscore.cli.console import output_console, print_error, print_json, print_written
+from cgscore.cli.dataset_summary import print_source
 from cgscore.cli.options import JsonOption, NoGuardOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
@@ -76,7 +77,7 @@ def issues(
     if output is not None:
         check_output(output, source, read.labels, data)
     check_detector(by, expected_noise, precision)
-    scores = scored(source, read, ridge="auto")
+    scores = scored(source, read, ridge="auto", console=None if as_json else output_console())
     if why and read.encoder is not None and is_result(source):
         scores.data(data, encoder=read.encoder)  # the scores then remember their data
         data = None

@@ -105,7 +105,7 @@ def prune(
         raise OptionError("--mask is for -o, which is not given.")
     if output is None and data_output is None:
         output = DEFAULT_OUTPUT
-    scores = scored(source, read)
+    scores = scored(source, read, console=None if as_json else output_console())
     encoder = read.encoder if is_result(source) else None
     _check_outputs(scores, source, data, output, data_output, copies)
     suspects = _suspects(scores)

@@ -68,7 +68,8 @@ class ReadFlags:
         str | None,
         typer.Option(
             help="Compute features: efficientnet-lite0 for images, minilm or tfidf for texts, "
-            "auto, transformers:NAME-OR-FOLDER, MODULE:FUNCTION, or a .npz file of features.",
+            "auto, transformers:NAME-OR-FOLDER, MODULE:FUNCTION, or a .npz file of features; "
+            "pixels takes images as they are [default: photographs and texts are encoded].",
         ),
     ] = None
     scaling: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cgscore.cli.console import print_error, print_json, print_written
+from cgscore.cli.console import output_console, print_error, print_json, print_written
 from cgscore.cli.options import JsonOption, ScoredDataOption
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
@@ -29,7 +29,7 @@ def report(
     from cgscore.execution.machine import show_bytes
 
     check_output(output, source, read.labels, data, suffixes=(".html", ".htm"))
-    scores = scored(source, read)
+    scores = scored(source, read, console=None if as_json else output_console())
     dataset = None
     if data is not None or (read.encoder is not None and is_result(source)):
         dataset = scores.data(data, encoder=read.encoder)

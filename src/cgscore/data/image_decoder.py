@@ -4,7 +4,7 @@ An image is of one of three kinds: ``grey`` (h, w) of bytes, ``deep`` grey of 16
 ``colour`` (h, w, 3) of bytes. An alpha channel is dropped, palettes are looked up. Headers are read
 first: an image that claims too many pixels is refused, and a large one of another size than the
 expected one is not decoded. Photographs in JPEG of more than `_MAX_UNREDUCED_PIXELS` are reduced
-while they are decoded if a size is given.
+while they are decoded if a size is given. Of an animation the first frame is read.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Kind = Literal["grey", "deep", "colour"]
 Encoded = bytes | Path
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif")
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")
 MAX_PIXELS = 61_000_000  # pixels decoded of one image; a header may claim any number
 
 _MAX_UNREDUCED_PIXELS = 16_000_000  # a larger photograph is reduced while it is decoded
@@ -36,6 +36,14 @@ _PREVIEW_SIZE = (1024, 1024)  # pixels kept of such a photograph for thumbnails
 _MAX_CHECKED_PIXELS = 4_000_000  # larger images of another size are reported without decoding them
 _DEEP_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I")
 _GREY_MODES = ("1", "L", "LA", "La")
+
+
+class Picture(NamedTuple):
+    """A decoded image: its pixels, its kind, and its width and height in the file."""
+
+    pixels: NDArray[Any]
+    kind: Kind
+    size: Size
 
 
 class OtherSize(NamedTuple):
@@ -47,9 +55,10 @@ class OtherSize(NamedTuple):
 
 def decode(
     content: Encoded, resize: Size | None = None, expected: Size | None = None
-) -> tuple[NDArray[Any], Kind] | OtherSize:
-    """Pixels and kind of one image; without `resize`, only if its size is the expected one."""
-    with _open(content, resize) as image:
+) -> Picture | OtherSize:
+    """One image decoded; without `resize`, only if its size is the expected one."""
+    opened = _open(content, resize)
+    with opened as image:
         other = resize is None and expected not in (None, image.size)
         if other and image.size[0] * image.size[1] > _MAX_CHECKED_PIXELS:
             return OtherSize(*image.size)
@@ -63,7 +72,7 @@ def decode(
             if image.mode in _GREY_MODES
             else "colour"
         )
-        return np.asarray(_converted(image, kind, resize)), kind
+        return Picture(np.asarray(_converted(image, kind, resize)), kind, opened.size)
 
 
 def picture(content: Encoded) -> Image:
@@ -112,6 +121,7 @@ class _open:
     def __init__(self, content: Encoded, target: Size | None) -> None:
         self._content, self._target = content, target
         self._image: Any = None
+        self.size: Size = (0, 0)  # in the file
 
     def __enter__(self) -> Image:
         import PIL
@@ -141,7 +151,7 @@ class _open:
         return self._image  # type: ignore[no-any-return]
 
     def _check_size(self) -> None:
-        width, height = self._image.size
+        width, height = self.size = self._image.size
         if self._target is not None and width * height > _MAX_UNREDUCED_PIXELS:
             self._image.draft(None, (2 * self._target[0], 2 * self._target[1]))
         if self._image.size[0] * self._image.size[1] > MAX_PIXELS:

@@ -8,6 +8,9 @@ Images are decoded in worker processes, in order and chunk by chunk, into the ar
 returned; beside it only a few chunks exist, of `_CHUNK_BYTES` each. Small datasets are decoded in
 this process. The memory for all images is checked before more than one is decoded.
 `image_decoder` decodes each of them.
+
+Images are photographs if one of them has a side of more than `MAX_DRAWING_SIDE` pixels, or if their
+sizes differ: their pixels, one by one, say little about what they show.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.image_decoder import MAX_PIXELS, Encoded, Kind, OtherSize, decode
+from cgscore.data.image_decoder import MAX_PIXELS, Encoded, Kind, OtherSize, Picture, decode
 from cgscore.data.readers.bounded import refuse_expansion, refuse_size
 from cgscore.data.readers.options import ReadOptions, Size
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import cores
 
+MAX_DRAWING_SIDE = 64  # pixels; larger images are photographs
 _CHUNK_IMAGES = 256  # per task
 _CHUNK_BYTES = 1 << 25  # of the pixels of a task
 _MIN_IMAGES_FOR_WORKERS = 2000  # starting worker processes does not pay for fewer
@@ -46,12 +50,15 @@ class Decoded:
         Position -> what is wrong, for the images left out.
     resized : bool
         Whether they were resized because of `ReadContext.image_side`.
+    photographs : bool
+        Whether they are large, or of different sizes, in the source.
     """
 
     pixels: NDArray[Any]
     positions: NDArray[np.intp]
     problems: dict[int, str]
     resized: bool = False
+    photographs: bool = False
 
 
 def decode_all(
@@ -79,7 +86,8 @@ def decode_all(
     SourceError
         An image cannot be read, and ``skip_bad`` is not set.
     DataError
-        The images have different sizes, and nothing says which one to resize them to.
+        The images have different sizes, and nothing says which one to resize them to; or they
+        are photographs, and `ReadContext.no_photographs` says why these are refused.
     """
     side, resize = options.context.image_side, options.size
     kind: Kind | None = None
@@ -104,7 +112,7 @@ class _MixedSizes(Exception):
     """Images have different sizes."""
 
 
-Result = tuple[NDArray[Any], Kind] | OtherSize | str
+Result = Picture | OtherSize | str
 
 
 class _OtherKind(Exception):
@@ -129,6 +137,8 @@ def _decode_as(
     sizes: Counter[Size] = Counter()
     examples: dict[Size, int] = {}  # the first position of each size
     problems: dict[int, str] = {}
+    originals: dict[Size, int] = {}  # the first position of each size in the source, at most two
+    photographs = False
     seen = filled = 0
     positions = np.empty(count, dtype=np.intp)
     with options.context.progress.phase("reading", count) as advance:
@@ -140,6 +150,12 @@ def _decode_as(
                     problems[position] = result
                     continue
                 image_size = _size(result)
+                if not photographs:
+                    originals.setdefault(_original_size(result), position)
+                    photographs = _are_photographs(originals)
+                    if photographs and options.context.no_photographs is not None:
+                        found = _describe_photographs(originals, names)
+                        raise DataError(f"{found} {options.context.no_photographs}")
                 sizes[image_size] += 1
                 examples.setdefault(image_size, position)
                 size = size or image_size
@@ -147,7 +163,7 @@ def _decode_as(
                     raise _MixedSizes
                 if isinstance(result, OtherSize):
                     continue  # reported with all others below
-                image, image_kind = result
+                image, image_kind, _ = result
                 kind = _common_kind(kind, image_kind, first=pixels is None)
                 if pixels is None:
                     pixels = _allocate(names(position), count, size, kind)
@@ -166,10 +182,28 @@ def _decode_as(
         raise DataError(f"None of the {count:,} images could be read." if count else "No images.")
     if filled < count:
         pixels = pixels[:filled].copy()
-    return Decoded(pixels, positions[:filled], problems)
+    return Decoded(pixels, positions[:filled], problems, photographs=photographs)
 
 
-def _size(result: tuple[NDArray[Any], Kind] | OtherSize) -> Size:
+def _are_photographs(sizes: Iterable[Size]) -> bool:
+    sizes = set(sizes)
+    return len(sizes) > 1 or any(max(size) > MAX_DRAWING_SIDE for size in sizes)
+
+
+def _original_size(result: Picture | OtherSize) -> Size:
+    return (result.width, result.height) if isinstance(result, OtherSize) else result.size
+
+
+def _describe_photographs(originals: dict[Size, int], names: Callable[[int], str]) -> str:
+    """What makes photographs of images: two sizes, or a large one."""
+    found = " and ".join(
+        f"{names(position)} has {width} x {height} pixels"
+        for (width, height), position in originals.items()
+    )
+    return f"The images have different sizes: {found}." if len(originals) > 1 else f"{found}."
+
+
+def _size(result: Picture | OtherSize) -> Size:
     if isinstance(result, OtherSize):
         return result.width, result.height
     height, width = result[0].shape[:2]
@@ -267,19 +301,24 @@ def _decode_stacked(
     """`decode_chunk` with images of one shape stacked, quicker to send between processes."""
     results = decode_chunk(chunk, resize, expected)
     images = [result for result in results if not isinstance(result, str | OtherSize)]
-    if len(images) == len(results) and len({(image.shape, kind) for image, kind in images}) == 1:
-        return np.stack([image for image, _ in images]), images[0][1]
+    kinds = {(image.pixels.shape, image.kind) for image in images}
+    if len(images) == len(results) and len(kinds) == 1:
+        stack = np.stack([image.pixels for image in images])
+        return stack, (images[0].kind, [image.size for image in images])
     return None, results
 
 
 def _unstack(stack: Any, rest: Any) -> list[Result]:
-    return rest if stack is None else [(image, rest) for image in stack]
+    if stack is None:
+        return rest  # type: ignore[no-any-return]
+    kind, sizes = rest
+    return [Picture(image, kind, size) for image, size in zip(stack, sizes, strict=True)]
 
 
 def decode_chunk(
     chunk: list[Encoded], resize: Size | None, expected: Size | None = None
 ) -> list[Result]:
-    """Pixels and kind of each image, or what is wrong with it."""
+    """Each image decoded, or what is wrong with it."""
     return [_decode_or_explain(content, resize, expected) for content in chunk]
 
 
@@ -298,7 +337,9 @@ def _describe_sizes(
         for (width, height), count in sizes.most_common(4)
     ]
     more = f", and {len(sizes) - 4} more sizes" if len(sizes) > 4 else ""
-    width, height = sizes.most_common(1)[0][0]
+    (width, height), count = sizes.most_common(1)[0]
+    if 2 * count <= sizes.total():
+        width = height = MAX_DRAWING_SIDE
     return (
         f"The images have {len(sizes)} different sizes: {', '.join(parts)}{more}. Bring them to "
         f"one size: --resize {width}x{height} (Python: resize=({width}, {height}))"
@@ -306,7 +347,7 @@ def _describe_sizes(
 
 
 def notes_and_skipped(decoded: Decoded, names: Callable[[int], str]) -> dict[str, Any]:
-    """What was left out and what was resized, as fields of a `Dataset`."""
+    """What was left out, what was resized, and of which kind they are, as fields of a `Dataset`."""
     problems, notes = decoded.problems, []
     if problems:
         left_out = _list_problems(problems, names, 20)
@@ -317,6 +358,7 @@ def notes_and_skipped(decoded: Decoded, names: Callable[[int], str]) -> dict[str
     return {
         "skipped": tuple(f"{names(i)} {problem}" for i, problem in problems.items()),
         "notes": tuple(notes),
+        "photographs": decoded.photographs,
     }
 
 

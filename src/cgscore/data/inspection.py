@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.columns import list_names
-from cgscore.data.dataset import Dataset
+from cgscore.data.dataset import PIXELS_OF_PHOTOGRAPHS, Dataset
 from cgscore.data.readers.sample import MAX_NUMBERS, Sample
 from cgscore.duplicates import find_groups
 from cgscore.errors import CGScoreError, DataError
@@ -49,8 +50,14 @@ class Inspection:
     sampled: int | None = None
 
 
-def inspect(source: Dataset | Sample) -> Inspection:
-    """Classes, sizes, repeated rows and suspicious things; a few passes over the data."""
+def inspect(source: Dataset | Sample, *, encoded: bool = False) -> Inspection:
+    """Classes, sizes, repeated rows and suspicious things; a few passes over the data.
+
+    Parameters
+    ----------
+    source : Dataset or Sample
+        Inputs as they are scored; or, if `encoded`, as an encoder would get them.
+    """
     part = source if isinstance(source, Sample) else None
     dataset = source.dataset if isinstance(source, Sample) else source
     suspicions: list[str] = []
@@ -64,16 +71,18 @@ def inspect(source: Dataset | Sample) -> Inspection:
         suspicions.append(f"classes with one example only: {list_names(alone, SHOWN)}")
     copies = conflicts = 0
     try:
-        if part is not None and dataset.X.size > MAX_NUMBERS:
-            raise DataError(f"rows of {dataset.shape[1]:,} numbers are too long to be compared")
-        first = find_groups(unit_rows(dataset.X)).first
+        first = (
+            _first_equal(dataset) if encoded else _first_copies(dataset, sampled=part is not None)
+        )
         repeated = np.flatnonzero(first != np.arange(len(first)))
         copies = len(repeated)
         if dataset.y is not None and copies:
             conflicts = int((dataset.y[repeated] != dataset.y[first[repeated]]).sum())
     except CGScoreError as error:  # rows that cannot be scored
         suspicions.append(str(error))
-    if not dataset.image:
+    if dataset.photographs and dataset.encoder is None and not encoded:
+        suspicions.append(PIXELS_OF_PHOTOGRAPHS)
+    if not dataset.image and dataset.texts is None:
         suspicions += _columns(dataset, None if part is None else part.positions)
     height, width = dataset.X.shape[1:3] if dataset.image else (0, 0)
     return Inspection(
@@ -85,6 +94,24 @@ def inspect(source: Dataset | Sample) -> Inspection:
         len(dataset) if part is None else part.n,
         None if part is None else len(dataset),
     )
+
+
+def _first_equal(dataset: Dataset) -> NDArray[np.intp]:
+    """For each text or picture the first one that an encoder cannot tell from it."""
+    first: dict[Any, int] = {}
+    examples = dataset.X if dataset.texts is None else dataset.texts
+    keys = (
+        example if isinstance(example, str) else hashlib.sha256(example.tobytes()).digest()
+        for example in examples
+    )
+    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+
+
+def _first_copies(dataset: Dataset, *, sampled: bool) -> NDArray[np.intp]:
+    """For each example the first one of the same direction, which may be itself."""
+    if sampled and dataset.X.size > MAX_NUMBERS:
+        raise DataError(f"rows of {dataset.shape[1]:,} numbers are too long to be compared")
+    return find_groups(unit_rows(dataset.X)).first
 
 
 def _classes(dataset: Dataset) -> dict[Any, int]:

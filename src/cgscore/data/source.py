@@ -86,9 +86,10 @@ def read(
         What makes the inputs of images, texts or rows: ``pixels`` (images as they are), ``auto``,
         ``efficientnet-lite0`` for images, ``minilm`` or ``tfidf`` for texts,
         ``transformers:NAME-OR-FOLDER``, ``MODULE:FUNCTION`` of your own, or an ``.npz`` file of
-        features made before. By default images and numbers stay as they are, and texts get
-        ``minilm`` if it is installed, otherwise ``tfidf``. Features are kept on disk
-        (`cgscore.data.encoders.encoding`).
+        features made before. By default texts get ``minilm`` if it is installed, otherwise
+        ``tfidf``; photographs, which are images of a folder or a column with a side of more than
+        64 pixels or of different sizes, get ``efficientnet-lite0``; everything else stays as it
+        is. Features are kept on disk (`cgscore.data.encoders.encoding`).
     scaling : {"none", "centre", "standardise", "whiten"}
         What is done to the features of all examples together.
     text_column : str, optional
@@ -126,18 +127,26 @@ def overview(
 ) -> Dataset | Sample:
     """A `Dataset` with all of a small source, or a `Sample` of a large one.
 
-    Parameters are those of `read`. A file of features has a row for each example, so with one all
-    examples are read.
+    Parameters are those of `read`. Inputs that an encoder would replace stay as they are:
+    `Encoding.forecast` says what it would cost. A file of features has a row for each example, so
+    with one all examples are read.
     """
     options = ReadOptions(**keywords)
     encoding = Encoding.checked(encoder, scaling, "cpu", None)
-    if source.startswith("sklearn:") or encoding.is_file:
+    if encoding.is_file:
         return _read(source, options, encoding)
-    sample = _sample_path(Path(source), replace(options, context=encoding.context()))
-    if sample is None:
-        return _read(source, options, encoding)
-    sample = _label_sample(sample, options.labels)
-    return replace(sample, dataset=encoding.apply(_checked(sample.dataset, options)))
+    options = replace(options, context=encoding.context(describing=True))
+    named = source.startswith("sklearn:")
+    sample = None if named else _sample_path(Path(source), options)
+    if sample is not None:
+        sample = _label_sample(sample, options.labels)
+        dataset = sample.dataset
+    else:
+        dataset = _load(source, options)
+        dataset = _with_labels(dataset, dataset.y if options.labels is None else options.labels)
+    dataset = _checked(dataset, options)
+    dataset = dataset if encoding.encodes(dataset) else encoding.apply(dataset)
+    return dataset if sample is None else replace(sample, dataset=dataset)
 
 
 def _read(source: Any, options: ReadOptions, encoding: Encoding) -> Dataset:
@@ -198,7 +207,11 @@ def _reading(path: Path) -> Iterator[None]:
 def _from_path(dataset: Dataset, path: Path) -> Dataset:
     if dataset.X.size == 0 and dataset.texts is None:
         raise DataError(f"{path} holds no numbers: the shape of its inputs is {dataset.X.shape}.")
-    return replace(dataset, source=str(path))
+    if path.is_dir():
+        return replace(dataset, source=str(path))  # its reader knows the files
+    status = path.stat()
+    listing = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+    return replace(dataset, source=str(path), listing=listing)
 
 
 def _similar(path: Path) -> str:

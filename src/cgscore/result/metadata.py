@@ -23,6 +23,7 @@ COMMON = (
     "digits",
     "dtype",
     "duplicates",
+    "encoder",
     "fingerprint",
     "judge",
     "kernel",
@@ -121,6 +122,7 @@ def metadata(
         "source": dataset.source,
         "read_options": dict(dataset.options),
         "fingerprint": dataset.fingerprint,
+        "encoder": None if dataset.encoder is None else dict(dataset.encoder),
         "preprocessing": f"{dataset.preprocessing}; rows scaled to unit norm",
         "class_names": labels.names(dataset.class_names),
         "duplicates": {

@@ -171,6 +171,9 @@ META_1: Mapping[str, Field] = {
     ),
     "preprocessing": Field("a text", lambda value: isinstance(value, str), required=False),
     "skipped": Field("a list of texts", _texts, required=False),
+    "encoder": Field(
+        "null or an object", lambda value: value is None or isinstance(value, dict), required=False
+    ),
     "duplicates": Field("an object", lambda value: isinstance(value, dict), required=False),
     "choice": Field("null, or an object with method and why", _choice, required=False),
     "ridge_choice": Field(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgscore.data import Dataset, read
 from cgscore.data.encoders.registry import BUILT_IN
-from cgscore.data.features import is_file
+from cgscore.data.features import PIXELS, is_file
 from cgscore.errors import OptionError, ResultError
 from cgscore.result.schema import check_read_options
 
@@ -83,7 +83,9 @@ def read_options(meta: Mapping[str, Any], encoder: str | None) -> dict[str, Any]
         check_openable(options["labels"], "file of labels")
     if saved is not None and is_file(saved):
         check_openable(saved, "file of features")
-    return dict(options)
+    # results of 0.2 and before do not name encoders, and compared photographs by pixels by default
+    before = {} if "encoder" in meta else {"encoder": PIXELS}
+    return {**before, **options}
 
 
 def check_openable(name: str, kind: str) -> None:

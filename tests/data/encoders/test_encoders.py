@@ -105,6 +105,24 @@ def test_words_alone() -> None:
         encoder(["one", "two", "three"])
 
 
+def test_how_many_numbers_tfidf_gives() -> None:
+    """As the documentation says: 256 at most, and 257 more where texts share no words."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{word}" for word in rng.integers(0, 400, 12)) for _ in range(600)]
+    encoder = find_encoder("tfidf")
+    words = encoder(texts)
+    assert words.shape == (600, 256)
+    both = encoder([*texts, "unheard-of"])
+    assert both.shape == (601, 256 + 257)
+    assert not both[:600, 256:].any()
+    assert not both[600, :256].round(9).any()
+    assert both[600, 256:].any()
+    page = (Path(__file__).parents[3] / "docs" / "features.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| `tfidf`"))
+    assert "at most 256 numbers" in row
+    assert "257 more" in row
+
+
 @pytest.fixture(scope="module")
 def vision_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import ViTConfig, ViTImageProcessor, ViTModel

@@ -384,9 +384,15 @@ CASES: dict[str, Case] = {
         _views("binary_view"), "t.feather: column 'a' claims to hold 100 GB in"
     ),
     "a text in one run": Case(_runs, "column 'a' is of the type run_end_encoded"),
-    "48 PNGs of 49 megapixels": Case(_pngs, "48 images like .*png claims to hold 2.35 GB"),
-    "PNGs of 49 megapixels, resized": Case(lambda d: _pngs(d, 4), "", lambda d: {"resize": 8}),
-    "a photograph of 50 megapixels": Case(_photograph, "", lambda d: {"resize": 64}),
+    "48 PNGs of 49 megapixels": Case(
+        _pngs, "48 images like .*png claims to hold 2.35 GB", lambda d: {"encoder": "pixels"}
+    ),
+    "PNGs of 49 megapixels, resized": Case(
+        lambda d: _pngs(d, 4), "", lambda d: {"resize": 8, "encoder": "pixels"}
+    ),
+    "a photograph of 50 megapixels": Case(
+        _photograph, "", lambda d: {"resize": 64, "encoder": "pixels"}
+    ),
     "IDX without rows": Case(lambda d: _idx(d, 0), r"images-idx3-ubyte holds no pixels"),
     "a description of texts": Case(
         lambda d: _state(d, {"_data_files": ["a", "b"]}), "state.json does not name the data files"

@@ -53,3 +53,48 @@ def test_names_may_hold_anything(tmp_path: Path) -> None:
     assert {f"a/{name}" for name in odd} | {"a/\\xff.png"} <= set(data.ids)
     cgscore.score(data, ridge=0.1).save(tmp_path / "s.parquet")
     assert set(cgscore.load(tmp_path / "s.parquet").table["id"]) == set(data.ids)
+
+
+def test_what_systems_leave_behind_is_left_out(tmp_path: Path) -> None:
+    root = folder(tmp_path, all_of(COLOUR))
+    clean = cgscore.read(root)
+    for name in (".DS_Store", "a/.DS_Store", "a/._0.png", "b/Thumbs.db", "b/desktop.ini"):
+        (root / name).write_bytes(b"\0\5\x16\7")
+    (root / "__MACOSX" / "a").mkdir(parents=True)
+    (root / "__MACOSX" / "a" / "0.png").write_bytes(b"")
+    (root / ".git").mkdir()
+    (root / ".git" / "x.png").symlink_to("/etc/passwd")
+    (root / "lynx").mkdir()
+    (root / "a" / "read me.txt").write_text("photographs of 2019")
+    data = cgscore.read(root)
+    assert data.fingerprint == clean.fingerprint
+    assert clean.notes == ()
+    assert data.notes == (
+        "hidden or system files left out: 7 (.DS_Store, .git, __MACOSX, a/.DS_Store, a/._0.png "
+        "and 2 more)",
+        "files that are no images left out: 1 (a/read me.txt)",
+        "class folders without images: 1 (lynx)",
+    )
+    for path in root.rglob("*.png"):
+        path.unlink()
+    with pytest.raises(SourceError, match=r"holds no images .*\. Its files: 7 \(\.DS_Store"):
+        cgscore.read(root)
+
+
+def test_hidden_folders_do_not_hide_splits(tmp_path: Path) -> None:
+    folder(tmp_path / "train", all_of(COLOUR))
+    (tmp_path / ".cache").mkdir()
+    data = cgscore.read(tmp_path)
+    assert data.notes == ("split train read",)
+    assert set(data.y.tolist()) == {"a", "b"}  # type: ignore[union-attr]
+
+
+def test_the_first_frame_of_a_gif(tmp_path: Path) -> None:
+    root = folder(tmp_path, all_of(COLOUR))
+    first, second = (Image.new("RGB", (10, 12), colour) for colour in ("red", "blue"))
+    first.save(root / "a" / "moving.gif", save_all=True, append_images=[second], duration=50)
+    data = cgscore.read(root)
+    position = data.ids.tolist().index("a/moving.gif")
+    assert (data.X[position] == [255, 0, 0]).all()
+    assert data.picture(position).convert("RGB").getpixel((3, 3)) == (255, 0, 0)
+    assert data.notes == ()

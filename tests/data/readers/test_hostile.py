@@ -75,6 +75,8 @@ clean = folder / "clean"
 clean.mkdir()
 made = getattr(makers, name)(clean)
 options = made.options or {}
+if name in ("parquet_of_images", "saved_dataset", "image_folder"):
+    options = {**options, "encoder": "pixels"}  # a damaged size would make photographs of them
 where = Path(made.source).relative_to(clean)
 files = sorted(path.relative_to(clean) for path in clean.rglob("*") if path.is_file())
 made.read()  # load every library

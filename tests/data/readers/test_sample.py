@@ -213,7 +213,14 @@ def test_photographs_of_50_megapixels(tmp_path: Path) -> None:
         shutil.copy(first, tmp_path / "photos" / "ab"[i % 2] / f"{i}.jpg")
     for command in (["info"], ["score", "-o", str(tmp_path / "s.csv"), "--ridge", "1"]):
         done, seconds, size = _run(
-            tmp_path, command[0], str(tmp_path / "photos"), "--resize", "64", *command[1:]
+            tmp_path,
+            command[0],
+            str(tmp_path / "photos"),
+            "--resize",
+            "64",
+            "--encoder",
+            "pixels",
+            *command[1:],
         )
         assert done.returncode == 0, done.stderr
         assert "12 images of 64 x 64 pixels" in done.stdout

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from cgscore.execution.sealed import renewed, sealed, unsealed
 from cgscore.typing import Array, Index
 
 CHUNK_ROWS = 512  # examples in a file
+TIMED_EXAMPLES = 32  # encoded for an estimate
+TIMED_TOGETHER = 2000  # by an encoder that takes all examples at once
 SCALINGS = ("none", "centre", "standardise", "whiten")
 
 
@@ -51,7 +55,7 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
     with progress.phase("features", n) as advance:
         for start in range(0, n, size):
             stop = min(start + size, n)
-            file = None if folder is None else folder / f"rows-{start:09}.features"
+            file = _chunk(folder, start)
             part = _load(file, stop - start, parts)
             if part is None and file is not None and file.exists():
                 damaged.append(file.name)
@@ -70,6 +74,126 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
     if damaged:
         warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
     return _concatenate(parts, encoder)[inverse]
+
+
+@dataclass(frozen=True)
+class EncodingCost:
+    """What it would cost to encode examples.
+
+    Attributes
+    ----------
+    columns : int
+        Numbers of each example; of an encoder that takes all examples at once, those of the timed
+        ones.
+    seconds : float
+        For the examples that are not in the cache.
+    timed : int
+        Examples that were encoded for this estimate; 0 if all are in the cache.
+    cached : int
+        Examples whose features are in the cache.
+    """
+
+    columns: int
+    seconds: float
+    timed: int
+    cached: int
+
+
+def encoding_cost(
+    examples: Any, key: str | None, encoder: Encoder, n: int, hint: str | None = None
+) -> EncodingCost:
+    """An estimate for n examples, from a few of them or from the cache.
+
+    Parameters
+    ----------
+    examples, key, encoder
+        As for `encode`; the examples may be a sample of the n, without a key.
+    n : int
+        All examples.
+    hint : str or None
+        That of `remember`, where the key is not known.
+    """
+    cached, columns = _remembered(hint, n) if key is None else _cached(examples, key, encoder)
+    if cached == n:
+        return EncodingCost(columns, 0.0, 0, n)
+    together = TIMED_TOGETHER if encoder.batch is None else TIMED_EXAMPLES
+    chosen = np.unique(np.linspace(0, len(examples) - 1, together).astype(np.intp))
+    timed = [examples[i] for i in chosen]
+    if not isinstance(examples, list):
+        timed = np.stack(timed)  # type: ignore[assignment]
+    step = encoder.batch or len(timed)
+    if encoder.batch is not None:
+        encoder(timed[:step])  # loads the model
+    start = time.perf_counter()
+    parts = [encoder(timed[i : i + step]) for i in range(0, len(timed), step)]
+    seconds = (time.perf_counter() - start) / len(timed)
+    columns = _concatenate(parts, encoder).shape[1]
+    return EncodingCost(columns, seconds * (n - cached), len(timed), cached)
+
+
+def _cached(examples: Any, key: str | None, encoder: Encoder) -> tuple[int, int]:
+    """How many examples have features in the cache, and the columns of these."""
+    if key is None or cache_folder() is None:
+        return 0, 0
+    first, inverse = _distinct(examples)
+    n = len(first)
+    size = CHUNK_ROWS if encoder.batch else n
+    folder = _folder(key, size)
+    parts: list[Array] = []
+    there = np.zeros(n, bool)
+    for start in range(0, n, size) if folder is not None else ():
+        stop = min(start + size, n)
+        part = _load(_chunk(folder, start), stop - start, parts)
+        if part is not None:
+            parts = parts or [part]
+            there[start:stop] = True
+    return int(there[inverse].sum()), parts[0].shape[1] if parts else 0
+
+
+def remember(hint: str, examples: Any, key: str | None, encoder: Encoder, columns: int) -> None:
+    """Write down which features in the cache belong to a source that is known by a hint.
+
+    The key of features follows from all examples. A hint, such as the sizes and times of files, is
+    known before they are read, and is used for estimates only.
+    """
+    size = CHUNK_ROWS if encoder.batch else len(_distinct(examples)[0])
+    folder, file = _folder(key, size), _hint_file(hint)
+    if folder is None or file is None or not folder.is_dir():
+        return
+    chunks = len(list(folder.glob("rows-*.features")))
+    text = f"{folder.name} {chunks} {len(examples)} {columns}\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, lambda opened: opened.write(text.encode()))
+    except (OSError, ResultError):  # an estimate is then made as if nothing were in the cache
+        return
+
+
+def _remembered(hint: str | None, n: int) -> tuple[int, int]:
+    """How many of n examples have features in the cache, all or none, and the columns of these."""
+    file = None if hint is None else _hint_file(hint)
+    if file is None or not file.is_file():
+        return 0, 0
+    try:
+        name, chunks, examples, columns = file.read_text().split()
+        stored = len(list((file.parent.parent / name).glob("rows-*.features")))
+        if stored == int(chunks) and 0 < int(examples) <= n:  # some may be left out
+            return n, int(columns)
+    except (OSError, ValueError):  # damaged
+        pass
+    return 0, 0
+
+
+def _hint_file(hint: str) -> Path | None:
+    cache = cache_folder()
+    if cache is None:
+        return None
+    return cache / "features" / "sources" / hashlib.sha256(hint.encode()).hexdigest()[:32]
+
+
+def _chunk(folder: Path | None, start: int) -> Path | None:
+    """The file of the chunk that begins with this row."""
+    return None if folder is None else folder / f"rows-{start:09}.features"
 
 
 def _distinct(examples: Any) -> tuple[Index, Index]:

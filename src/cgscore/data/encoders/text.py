@@ -66,9 +66,15 @@ class MiniLM(TextModel):
 
 
 class Tfidf:
-    """TF-IDF of the words of all texts together, reduced by a truncated SVD."""
+    """TF-IDF of the words of all texts together, reduced by a truncated SVD.
+
+    That gives `MAX_COMPONENTS` numbers of a text, or fewer. Texts that share no words with others
+    would have only zeros. If there are any, all texts get `MAX_COMPONENTS` + 1 numbers more, which
+    are 0 for the others: their characters, hashed, and a 1 for texts without characters.
+    """
 
     name = "tfidf"
+    version = "1"
     takes = "text"
     batch = None
     side = max_side = None

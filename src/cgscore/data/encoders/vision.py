@@ -16,6 +16,7 @@ from cgscore.execution.accelerator import usable
 from cgscore.execution.cached_property import cached_property
 from cgscore.typing import Array
 
+COLUMNS = 1280  # of the features
 MIN_SIDE, MAX_SIDE = 128, 224  # pixels a side that the network sees
 
 
@@ -30,6 +31,7 @@ class EfficientNetLite0:
     _FILE = "efficientnet-lite0-57934424.pth"
 
     name = "efficientnet-lite0"
+    version = "57934424"  # the beginning of the digest of its weights
     takes = "image"
     batch = 16  # with larger batches torch allocates memory in every call
     side = max_side = MAX_SIDE

@@ -35,6 +35,8 @@ class ReadContext:
     texts : bool
         Whether the encoder takes texts: a table is then read for its texts, not for its images or
         lists.
+    no_photographs : str or None
+        Why photographs cannot be compared, and what to do; None: they are read.
     progress : Progress
         Hears how many images are decoded.
     """
@@ -42,6 +44,7 @@ class ReadContext:
     image_side: int | None = None
     max_image_side: int | None = None
     texts: bool = False
+    no_photographs: str | None = None
     progress: Progress = field(default_factory=Silent)
 
 
