@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cgscore.cli.console import output_console, print_error, print_json, print_written
-from cgscore.cli.dataset_summary import print_source
 from cgscore.cli.options import JsonOption, NoGuardOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
