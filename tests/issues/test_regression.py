@@ -109,7 +109,7 @@ def test_constant_targets_are_all_right() -> None:
     verdicts = judge_targets(np.full(30, 7.0), np.full(30, 7.0), np.ones(30))
     assert (verdicts.right == 1).all()
     assert (verdicts.low == 7).all()
-    noisy = judge_targets(np.full(30, 7.0), 7 + 1e-3 * np.arange(30.0), np.ones(30))
+    noisy = judge_targets(np.full(30, 7.0), np.linspace(7, 7.03, 30), np.ones(30))
     assert np.isfinite(noisy.low).all()
     assert not (noisy.right < 0.5).any()
 
