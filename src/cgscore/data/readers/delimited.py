@@ -9,7 +9,6 @@ Windows-1252. Labels and names are read as text and become numbers only if nothi
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -25,9 +24,10 @@ import numpy as np
 
 from cgscore.data.column_names import columns_in_words
 from cgscore.data.dataset import Dataset
-from cgscore.data.readers.bounded import check_columns, first_line, gunzip, reading, refuse_size
+from cgscore.data.readers.bounded import check_columns, first_line, reading
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import source_rows
+from cgscore.data.readers.text_files import NUMBER, encoding_notes, plain_values, utf8_content
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
 from cgscore.execution.files import replace_file
@@ -37,13 +37,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)")
-_NUMBER = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
 _DECIMAL = {mark: re.compile(rb"(?<![^;\t|\"\r\n])-?\d+%b\d+(?![^;\t|\"\r\n])" % re.escape(mark))
             for mark in (b",", b".")}  # fmt: skip
 _HEAD_BYTES = 1 << 16  # of a file, in which its first lines are looked for
 _NUMBER_BYTES = 1 << 23  # of a file, in which numbers are looked at
 _HEAD_LINES = 5  # that tell whether the first one is a header
-_ENCODINGS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
 def read_csv(path: Path, options: ReadOptions) -> Dataset:
@@ -51,13 +49,11 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
     import pyarrow as pa
     import pyarrow.csv
 
-    content, encoding = _text(path)
+    content, encoding = utf8_content(path)
     header = _header(path, content)
     delimiter = _delimiter(path, header)
     check_columns(path, _count_columns(header, delimiter), options.max_columns)
-    notes = []
-    if encoding != "utf-8":
-        notes.append(f"not UTF-8, so read as {_ENCODINGS.get(encoding, encoding.upper())}")
+    notes = encoding_notes(encoding)
     with reading(path, "CSV file"):
         names = next(csv.reader([header], delimiter=delimiter))
         headless = _is_data(names, content, delimiter)
@@ -90,14 +86,14 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
         frame = table.to_pandas()
     for name in texts:
         _check_quotes(path, frame[name], name)
-        frame[name] = _plain(frame[name], comma)
+        frame[name] = plain_values(frame[name], comma)
     dataset = from_frame(frame, options, str(path), labels_inside=True)
     return replace(dataset, notes=(*notes, *dataset.notes))
 
 
 def raw_records(path: Path) -> Iterator[tuple[int, bytes]]:
     """The header of a file as number -1, and its records, byte for byte; without empty lines."""
-    content, encoding = _text(path)
+    content, encoding = utf8_content(path)
     header = _header(path, content)
     delimiter = _delimiter(path, header)
     number = (
@@ -115,45 +111,6 @@ def raw_records(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, "".join(lines_read).encode(encoding)
             number += 1
         lines_read.clear()
-
-
-def _content(path: Path) -> bytes | bytearray:
-    if path.suffix.lower() == ".gz":
-        return gunzip(path)
-    refuse_size(path, path.stat().st_size)
-    return path.read_bytes()
-
-
-def _text(path: Path) -> tuple[bytes | bytearray, str]:
-    """The content of a file in UTF-8, and the encoding it has."""
-    content = _content(path)
-    encoding = _encoding(content)
-    if encoding == "utf-8":
-        if b"\0" in content:
-            raise SourceError(f"{path} holds zero bytes, so it is not text, and not a CSV file.")
-        return content, encoding
-    refuse_size(path, 3 * len(content))
-    try:
-        return content.decode(encoding).encode(), encoding
-    except UnicodeError as error:
-        raise SourceError(
-            f"{path} is not text in {encoding.upper()}: {first_line(error)}"
-        ) from error
-
-
-def _encoding(content: bytes | bytearray) -> str:
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
-        if content.startswith(mark):
-            return encoding
-    if content.isascii() or b"\0" in content:
-        return "utf-8"
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    return "latin-1"  # in which every byte is a letter
 
 
 def _is_data(first: list[str], content: bytes | bytearray, delimiter: str) -> bool:
@@ -183,7 +140,7 @@ def _is_data(first: list[str], content: bytes | bytearray, delimiter: str) -> bo
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip().replace(",", ".", 1)) is not None
+    return NUMBER.fullmatch(cell.strip().replace(",", ".", 1)) is not None
 
 
 def _check_label(path: Path, first: list[str], names: list[str], options: ReadOptions) -> None:
@@ -243,21 +200,6 @@ def _check_quotes(path: Path, column: pd.Series[Any], name: str) -> None:
             f"{path}: column {name!r} holds a line break in row {broken[0]} (counted from 0). "
             "A quotation mark before it is probably not closed."
         )
-
-
-def _plain(column: pd.Series[Any], comma: bool) -> pd.Series[Any]:
-    """Text as numbers, if writing the numbers again would give the same text."""
-    values = column.dropna()
-    if comma and values.str.fullmatch(r"-?\d+(,\d+)?").all():
-        column, values = (texts.str.replace(",", ".") for texts in (column, values))
-    if not len(values):
-        return column
-    if values.str.fullmatch(r"0|-?[1-9]\d{0,17}").all():
-        return column.astype("Int64" if len(values) < len(column) else np.int64)
-    numbers = values.str.fullmatch(_NUMBER)
-    if numbers.all() and not values.str.fullmatch(r"[+-]?0\d+.*|\+.*").any():
-        return column.astype(np.float64)
-    return column
 
 
 def write_csv_rows(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
