@@ -102,6 +102,7 @@ def test_labels_apart_from_a_table(tmp_path: Path) -> None:
     [
         (b"a,label\n1,x\n2,y\nthree,x\n4,y\n", "column 'a' holds numbers, but row 2 .*'three'"),
         (b"a,label\n\x89PNG\0\0,x\nb,y\n", "holds zero bytes, so it is not text"),
+        ("цена,label\nдорого,да\nнедорого,нет".encode("cp1251"), "is not text in UTF-8, nor"),
         (b"\xff\xfea\0,\0\xd8\xd8\xd8", "is not text in UTF-16-LE"),
         (b'a,label\n1,"x\n2,y\n3,z\n', "line break|not a table|not closed"),
     ],

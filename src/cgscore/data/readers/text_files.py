@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NUMBER = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?")
+MAX_OTHER_SHARE = 0.3  # of bytes beyond ASCII, in Western text that is not UTF-8
+_ASCII = bytes(range(128))
 _NAMES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
 
@@ -33,6 +35,11 @@ def utf8_content(path: Path) -> tuple[bytes | bytearray, str]:
         if b"\0" in content:
             raise SourceError(f"{path} holds zero bytes, so it is not text.")
         return content, encoding
+    beyond = len(content.translate(None, _ASCII))
+    if encoding in _NAMES and beyond > MAX_OTHER_SHARE * len(content):  # Cyrillic, or a picture
+        raise SourceError(
+            f"{path} is not text in UTF-8, nor in a Western encoding. Save it as UTF-8."
+        )
     refuse_size(path, 3 * len(content))
     try:
         return content.decode(encoding).encode(), encoding
