@@ -56,6 +56,8 @@ def column(values: Any, name: str = "a") -> Any:
     [
         (column(range(N)), "a row counter"),
         (column(range(1, N + 1)), "a row counter"),
+        (column(pd.array(range(N), dtype="Int64")), "a row counter"),
+        (column(pd.array([None, *range(N)], dtype="Int64")), None),
         (column(np.delete(np.arange(N), [5, 20])), "a row counter"),
         (column(range(1950, 1950 + N)), None),  # years
         (column(np.arange(N) * 1.0), None),

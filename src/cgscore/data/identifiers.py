@@ -42,9 +42,9 @@ def counts_or_names(column: pd.Series[Any], *, number: bool) -> str | None:
 
 
 def _number_reason(column: pd.Series[Any]) -> str | None:
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "ui":
+    if column.dtype.kind not in "ui" or column.hasnans:
         return None
-    values = column.to_numpy()
+    values = column.to_numpy()  # of Python's numbers, where the type is one of pandas
     if values[0] in (0, 1) and values[1] == values[0] + 1:
         steps = np.diff(values.astype(np.float64))
         if (steps > 0).all() and (steps == 1).mean() >= COUNTING_SHARE:
