@@ -47,6 +47,7 @@ def score(
     image_column: str | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
+    drop: str | Sequence[str] | None = None,
     split: str | None = None,
     resize: str | int | Sequence[int] | None = None,
     skip_bad: bool = False,
@@ -80,8 +81,8 @@ def score(
     y : (n,) array or str, optional
         Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them. A text
         is the name of the column that holds them, as `label_column` is.
-    label_column, image_column, text_column, id_column, split, resize, skip_bad, preprocess, \
-encoder, scaling
+    label_column, image_column, text_column, id_column, drop, split, resize, skip_bad, \
+preprocess, encoder, scaling
         How the data are read, as for `cgscore.read`.
     method : {"auto", "exact", "iterative", "subsample", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
@@ -178,6 +179,7 @@ encoder, scaling
         image_column=image_column,
         text_column=text_column,
         id_column=id_column,
+        drop=drop,
         split=split,
         resize=resize,
         skip_bad=skip_bad,

@@ -37,3 +37,18 @@ def test_changed_flags() -> None:
     assert ReadFlags().changed_flags() == []
     changed = ReadFlags(label_column="kind", skip_bad=True).changed_flags()
     assert changed == ["--label-column", "--skip-bad"]
+
+
+def test_columns_are_dropped_and_named(tmp_path: Path) -> None:
+    rows = (f"{i},n{i},{i * i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("PassengerId,Name,a,b,kind\n" + "".join(rows))
+    flags = ("--label-column", "kind", "--drop", "a", "--drop", "Name")
+    done = invoke("score", "t.csv", *flags, "-o", "s.parquet", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out as asked: a, Name" in done.stdout
+    assert "left out: PassengerId (a row counter)" in done.stdout
+    options = cgscore.load(tmp_path / "s.parquet").meta["read_options"]
+    assert options["drop"] == ["a", "Name"]
+    done = invoke("info", "t.csv", "--label-column", "Kind", folder=tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'kind'?" in done.stderr

@@ -74,13 +74,21 @@ def test_dates_of_a_csv_file(tmp_path: Path) -> None:
 
 def test_very_many_categories_are_hashed() -> None:
     words = [f"w{i % 1500}" for i in range(6000)]
-    X, said, notes = encode(pd.DataFrame({"w": words, "x": range(6000)}), "t", preprocess=True)
+    X, said, notes = encode(pd.DataFrame({"w": words, "x": range(5, 6005)}), "t", preprocess=True)
     assert X.shape == (6000, 1 + HASHED_COLUMNS + 1)
     assert (X[0] == X[1500])[1:].all()
     assert "1 hashed" in said
     assert notes == (f"hashed to {HASHED_COLUMNS} columns each, having very many values: w",)
-    with pytest.raises(DataError, match="1,500 different texts"):
+    with pytest.raises(DataError, match=r"1,500 different texts, .* --text-column w"):
         encode(pd.DataFrame({"w": words[:1600]}), "t", preprocess=True)
+
+
+def test_numbers_that_are_texts() -> None:
+    frame = pd.DataFrame({"a": ["1", " 2.5", "4"], "b": ["1", "?", "3"], "c": ["07", "7", "8"]})
+    X, said, notes = encode(frame, "t", preprocess=True)
+    assert said == "table: 2 columns standardised, 1 encoded one-hot, constant added"
+    assert X.shape == (3, 1 + 2 + 3 + 1)
+    assert notes[0] == "? in b counts as a missing number"
 
 
 def test_names_that_repeat_and_other_indices() -> None:

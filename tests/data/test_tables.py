@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from tests.data.examples import X, Y, frame
 
 import cgscore
-from cgscore.errors import DataError
+from cgscore.errors import DataError, LabelError
 
 
 def test_a_frame_is_numbers_unless_it_holds_its_labels() -> None:
@@ -27,3 +30,55 @@ def test_columns_of_lists_are_no_categories() -> None:
     frame = pd.DataFrame({"e": [[1.0, 2.0], [3.0, 4.0]] * 4, "label": [0, 1] * 4})
     with pytest.raises(DataError, match="holds lists"):
         cgscore.read(frame)
+
+
+@pytest.mark.parametrize("form", ["frame", "arrow", "parquet", "hugging face"])
+def test_one_label_per_example_is_expected(form: str, tmp_path: Path) -> None:
+    labels = [["a", "b"], ["c"]] * 4
+    table = pd.DataFrame({"x": range(8), "label": labels})
+    source: Any = table
+    if form == "arrow":
+        import pyarrow as pa
+
+        source = pa.table({"x": range(8), "label": labels})
+    elif form == "parquet":
+        table.to_parquet(source := tmp_path / "t.parquet")
+    elif form == "hugging face":
+        datasets = pytest.importorskip("datasets")
+        source = datasets.Dataset.from_dict({"x": list(range(8)), "label": labels})
+    with pytest.raises(LabelError, match=r"column 'label' .*One label per example is expected"):
+        cgscore.read(source)
+
+
+def with_remarks(n: int = 60, columns: int = 5) -> Any:
+    """Numbers that say nothing, and remarks that say the label."""
+    rng = np.random.default_rng(0)
+    words = {"good": ["fine", "great", "sunny", "lovely"], "bad": ["poor", "awful", "grey", "sad"]}
+    labels = ["good" if i % 2 else "bad" for i in range(n)]
+    remarks = [f"it was a {' and '.join(rng.choice(words[x], 3))} day indeed" for x in labels]
+    remarks = [f"{text} at number {i}" for i, text in enumerate(remarks)]
+    numbers = {f"x{i}": rng.standard_normal(n) for i in range(columns)}
+    return pd.DataFrame({**numbers, "remark": remarks, "label": labels})
+
+
+def test_texts_beside_many_columns_are_inputs_like_them() -> None:
+    data = cgscore.read(with_remarks())
+    assert data.texts is None
+    assert "texts in remark are compared by their words (TF-IDF)" in data.notes[0]
+    assert "numbers of texts by tfidf" in data.preprocessing
+    words = data.X[:, 6:]  # after five numbers and the constant
+    assert np.sum(words**2) == pytest.approx(np.sum(data.X[:, :6] ** 2))
+    assert cgscore.score(data, ridge="auto").accuracy() > 0.9
+    without = cgscore.score(cgscore.read(with_remarks(), drop="remark"), ridge="auto")
+    assert without.accuracy() < 0.8
+    changed = with_remarks()
+    changed.loc[7, "remark"] += "!"
+    assert cgscore.read(changed).fingerprint != data.fingerprint
+
+
+def test_texts_beside_few_columns_are_the_only_inputs() -> None:
+    data = cgscore.read(with_remarks(columns=2), encoder="tfidf")
+    assert data.texts is not None
+    assert data.notes == ("inputs are the texts in remark; other columns left out: x0, x1",)
+    asked = cgscore.read(with_remarks(), encoder="tfidf", text_column="remark")
+    assert asked.texts is not None

@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import Field, asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields, replace
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -46,6 +46,10 @@ class ReadFlags:
     max_columns: Annotated[
         int | None,
         typer.Option(min=1, help="Largest number of columns of a table [default: 50,000]."),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of a table to leave out; may be given several times."),
     ] = None
     split: Annotated[
         str | None,
@@ -121,6 +125,7 @@ def with_read_flags(command: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(command)
     def run(**arguments: Any) -> T:
         read = ReadFlags(**{flag.name: arguments.pop(flag.name) for flag in flags})
+        read = replace(read, drop=read.drop or None)  # typer gives an empty list for none
         allow_module_here(read.encoder)
         with quiet_warnings():
             return command(**arguments, read=read)

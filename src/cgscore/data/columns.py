@@ -8,6 +8,7 @@ date       time passed (a standardised number); and the time of the year, of the
            day as points on circles, each if the dates span as much
 category   one-hot, a column of its own for missing values; with more than `MAX_CATEGORIES`
            values, hashed to `HASHED_COLUMNS` columns
+name       nothing, where other columns remain: it names or counts the rows (`identifiers`)
 =========  ===================================================================================
 
 Missing numbers and dates become the median, and a column more says where they were missing. At the
@@ -17,12 +18,15 @@ rows with few columns. Constant columns are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.column_names import list_names as list_names
+from cgscore.data.dates import parse_dates
+from cgscore.data.identifiers import counts_or_names, left_out_note
 from cgscore.data.readers.bounded import refuse_size
 from cgscore.errors import DataError
 from cgscore.typing import Array
@@ -33,9 +37,32 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 1000  # of a column that is encoded one-hot
 HASHED_COLUMNS = 256  # for a column with more categories than that
 MAX_UNIQUE_SHARE = 0.5  # of the values; a column with more different texts is no category
+MISSING_SIGNS = ("", "?", "-", "--", ".", "NA", "N/A", "n/a", "nan", "NaN", "null", "None", "none")
 _SPANS = {"timedelta64", "timedelta", "time", "period"}
 _DATES = {"datetime64", "datetime", "date"}
 _CIRCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is ready to be encoded.
+
+    Attributes
+    ----------
+    kind : str
+        ``number``, ``date`` or ``category``.
+    values : Series
+        Its values; texts that are dates or numbers have become those.
+    notes : tuple of str
+        What was decided on the way.
+    reason : str or None
+        Why it should be left out, if it should.
+    """
+
+    kind: str
+    values: pd.Series[Any]
+    notes: tuple[str, ...] = ()
+    reason: str | None = None
 
 
 def encode(
@@ -46,18 +73,24 @@ def encode(
     Raises
     ------
     DataError
-        Infinite numbers, numbers with some text among them, text that is not a category; without
-        preprocessing everything that is not a number.
+        Infinite numbers, numbers with some text among them; without preprocessing everything that
+        is not a number.
     """
     if not frame.shape[1]:
         raise DataError(f"{source} has no columns besides the labels.")
     if not preprocess:
         return _plain(frame, source), "none", ()
     frame = frame.reset_index(drop=True)
-    columns = [column for _, column in frame.items()]  # names may repeat
-    kinds = [_kind(column, source) for column in columns]
+    columns = [_prepared(column, source) for _, column in frame.items()]  # names may repeat
+    used = [column for column in columns if column.reason is None]
+    left_out = [(c.values.name, c.reason) for c in columns if c.reason is not None]
+    if not used:  # better than nothing
+        used, left_out = columns, []
+        for column in used:
+            if column.kind == "category":
+                _refuse_names(column.values, source)
     by_kind = {
-        kind: [column for column, its_kind in zip(columns, kinds, strict=True) if its_kind == kind]
+        kind: [column.values for column in used if column.kind == kind]
         for kind in ("number", "date", "category")
     }
     hashed = [column for column in by_kind["category"] if column.nunique() > MAX_CATEGORIES]
@@ -90,7 +123,11 @@ def encode(
     return (
         np.hstack([*parts, np.ones((len(frame), 1))]),
         f"{preprocessing}, constant added",
-        tuple(f"{text}: {list_names(names)}" for text, names in notes.items() if names),
+        (
+            *([left_out_note(left_out)] if left_out else []),
+            *(note for column in used for note in column.notes),
+            *(f"{text}: {list_names(names)}" for text, names in notes.items() if names),
+        ),
     )
 
 
@@ -112,57 +149,79 @@ def _varying(columns: list[pd.Series[Any]], constant: list[Any]) -> int:
     return sum(column.name not in left_out for column in columns)
 
 
-def list_names(names: Iterable[Any], shown: int = 12) -> str:
-    """The first names, and how many more there are."""
-    names = list(names)
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return ", ".join(map(str, names[:shown])) + more
-
-
-def _kind(column: pd.Series[Any], source: str) -> str:
+def _prepared(column: pd.Series[Any], source: str) -> Column:
+    """The kind of a column; texts that are dates or numbers become those."""
     import pandas as pd
 
     name = column.name
     if pd.api.types.is_complex_dtype(column.dtype):
         raise DataError(f"{source} holds complex numbers. Expected real ones.")
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return "number"
+        return Column("number", column, reason=counts_or_names(column, number=True))
     seen = column.dropna()
     inferred = pd.api.types.infer_dtype(seen) if len(seen) else "empty"
     if inferred in _DATES or pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return "date"
+        return Column("date", column)
     if inferred in _SPANS:
         raise DataError(
             f"{source}: column {name!r} holds spans of time. Turn it into numbers or remove it."
         )
     if inferred == "boolean":
-        return "number"
-    _refuse_unusable(seen, name, source)
-    return "category"
+        return Column("number", column)
+    if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in seen.head(100)):
+        raise DataError(
+            f"{source}: column {name!r} holds lists. Leave it out (--drop {name}), give the lists "
+            "as an array, or the table as one of pyarrow with one column of lists."
+        )
+    dates = parse_dates(column)
+    if dates is not None:
+        return Column("date", dates.column, dates.notes)
+    return _numbers_as_text(column, source) or Column(
+        "category", column, reason=counts_or_names(column, number=False)
+    )
 
 
-def _refuse_unusable(column: pd.Series[Any], name: Any, source: str) -> None:
+def _numbers_as_text(column: pd.Series[Any], source: str) -> Column | None:
+    """A column whose texts are numbers, or signs for missing ones; None if most are not.
+
+    Raises
+    ------
+    DataError
+        Other texts among numbers: a typing error would make categories of all of them.
+    """
     import pandas as pd
 
-    if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in column.head(100)):
+    seen = column.dropna()
+    words = seen.astype(str).str.strip()
+    if words.str.fullmatch(r"[+-]?0\d+").any():  # postal codes and the like
+        return None
+    values = pd.to_numeric(words, errors="coerce")
+    numbers = values.notna().to_numpy()
+    if not len(numbers) or numbers.mean() <= 0.5:
+        return None
+    other = ~numbers & ~words.isin(MISSING_SIGNS).to_numpy()
+    if other.any():
+        row = int(seen.index[int(np.argmax(other))])
         raise DataError(
-            f"{source}: column {name!r} holds lists. Give them as an array, or the table as one of "
-            "pyarrow with one column of lists."
+            f"{source}: column {column.name!r} holds numbers, but row {row} (counted from 0) has "
+            f"{seen.loc[row]!r}. Correct such values or leave the column out "
+            f"(--drop {column.name})."
         )
-    words = column.astype(str)
-    numbers = pd.to_numeric(words, errors="coerce").notna().to_numpy()
-    if len(numbers) and numbers.mean() > 0.5:  # a typing error would make categories of all numbers
-        row = int(column.index[int(np.argmin(numbers))])
+    signs = sorted(set(words[~numbers]))
+    note = f"{' '.join(signs)} in {column.name!s} counts as a missing number"
+    filled = values.reindex(column.index).astype(np.float64)
+    filled.name = column.name
+    return Column("number", filled, (note,) if signs else ())
+
+
+def _refuse_names(column: pd.Series[Any], source: str) -> None:
+    """Refuse a column that is no category, where nothing else is left."""
+    name, seen = column.name, column.dropna()
+    count = seen.astype(str).nunique()
+    if count > MAX_CATEGORIES and count > MAX_UNIQUE_SHARE * len(seen):
         raise DataError(
-            f"{source}: column {name!r} holds numbers, but row {row} (counted from 0) has "
-            f"{column.loc[row]!r}. Correct such values or remove the column."
-        )
-    count = words.nunique()
-    if count > MAX_CATEGORIES and count > MAX_UNIQUE_SHARE * len(column):
-        raise DataError(
-            f"{source}: column {name!r} holds {count:,} different texts, too many for categories. "
-            f"Remove it, name the rows by it (--id-column {name}), or read it as text "
-            f"(--text-column {name})."
+            f"{source}: column {name!r} holds {count:,} different texts, too many for categories, "
+            f"and there is no other input. Read it as text: --text-column {name}"
         )
 
 

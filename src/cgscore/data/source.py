@@ -47,6 +47,7 @@ def read(
     scaling: str = "none",
     text_column: str | None = None,
     max_columns: int | None = None,
+    drop: str | Sequence[str] | None = None,
     device: str = "cpu",
     progress: bool | Listener | None = None,
 ) -> Dataset:
@@ -56,7 +57,8 @@ def read(
     ----------
     source : str, Path or object
         A file: ``.npz`` (arrays ``X`` and ``y``), ``.npy`` (with `labels`), ``.csv`` or ``.tsv``
-        (also gzipped), ``.parquet``, ``.feather``, an IDX images file. A folder: of class folders
+        (also gzipped), ``.parquet``, ``.feather``, ``.jsonl``, ``.json`` (a list of objects),
+        ``.xlsx``, ``.arff``, an IDX images file. A folder: of class folders
         of images, of IDX files, of CIFAR-10 or CIFAR-100 batches, or a saved Hugging Face dataset.
         ``sklearn:NAME`` for the data that ship with scikit-learn. An object: numpy array, pandas
         or polars data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Lightning
@@ -97,6 +99,9 @@ def read(
     max_columns : int, optional
         Most columns of a table in a file; 50,000 by default, so that a damaged header cannot fill
         the memory.
+    drop : str or list of str, optional
+        Columns of a table that are left out. Columns that count or name the rows are left out
+        without it, and `Dataset.notes` says which.
     device : str
         Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
@@ -118,6 +123,7 @@ def read(
         preprocess=preprocess,
         text_column=text_column,
         max_columns=max_columns,
+        drop=drop,
     )
     return _read(source, options, Encoding.checked(encoder, scaling, device, progress))
 

@@ -1,14 +1,21 @@
-"""Tables: which column holds labels, names and inputs; `columns.py` turns inputs into numbers."""
+"""Tables: which column holds labels, names and inputs; `columns.py` turns inputs into numbers.
+
+Texts are the only inputs of a table with few other columns, and an encoder makes numbers of them.
+Beside `MIN_COLUMNS_BESIDE` columns or more, they are inputs like the others: TF-IDF vectors that
+weigh as much as all other columns together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.columns import encode, list_names
+from cgscore.data.column_names import columns_in_words, list_names, no_column, similar_name
+from cgscore.data.columns import encode
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
@@ -18,7 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LABEL_COLUMNS = ("label", "target")
+LIKELY_LABEL_COLUMNS = ("class", "y", "category", "outcome", "species", "survived", "labels")
 ID_COLUMN = "id"
+MIN_COLUMNS_BESIDE = 4  # other columns that make texts one input among others
 _INDEX = "__index_level_0__"  # what pandas calls an index without a name in Parquet
 
 
@@ -60,9 +69,9 @@ def from_frame(
     label = _label_column(frame, options, source, labels_inside)
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
+    frame, notes = without_dropped(frame, options, label, source)
     preprocess = options.preprocess
     table = preprocess == "table" or (preprocess == "auto" and (label is not None or labels_inside))
-    notes: list[str] = []
     y = None
     if label is not None:
         y = _labels(frame[label], label, source)
@@ -76,8 +85,14 @@ def from_frame(
     if named is not None and named == label:
         raise SourceError(f"{source}: column {named!r} holds the labels; it cannot be the text.")
     texts = text_columns(frame, named, source) if table or named is not None else []
+    beside = frame.shape[1] - len(texts) >= MIN_COLUMNS_BESIDE
+    if texts and beside and named is None and not options.context.texts:
+        joint = _joint_dataset(frame, texts, y, ids, source, (*notes, *note))
+        if joint is not None:
+            return joint
     if texts:
-        return _text_dataset(frame, texts, y, ids, source, (*notes, *note))
+        asked = named is not None or options.context.texts
+        return _text_dataset(frame, texts, y, ids, source, (*notes, *note), asked=asked)
     X, preprocessing, more = encode(frame, source, preprocess=table)
     return Dataset(
         X,
@@ -90,6 +105,71 @@ def from_frame(
     )
 
 
+def without_dropped(
+    frame: pd.DataFrame, options: ReadOptions, label: Any, source: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """The frame without the columns that the user leaves out, and a note about them."""
+    check_dropped(frame.columns, options, label, source)
+    if not options.dropped:
+        return frame, []
+    return frame.drop(columns=list(options.dropped)), [dropped_note(options)]
+
+
+def dropped_note(options: ReadOptions) -> str:
+    """The note about columns that the user leaves out."""
+    return f"left out as asked: {list_names(options.dropped)}"
+
+
+def check_dropped(names: Iterable[Any], options: ReadOptions, label: Any, source: object) -> None:
+    """Raise an error for columns to drop that do not exist, or that another option needs."""
+    names = list(names)
+    needed = {"labels": label, "names of rows": options.id_column, "texts": options.text_column}
+    for name in options.dropped:
+        if name not in names:
+            raise no_column(source, name, names)
+        for what, other in needed.items():
+            if name == other:
+                raise SourceError(f"{source}: column {name!r} holds the {what}; keep it.")
+
+
+def _joint_dataset(
+    frame: pd.DataFrame,
+    names: list[Any],
+    y: NDArray[Any] | None,
+    ids: NDArray[Any],
+    source: str,
+    notes: tuple[str, ...],
+) -> Dataset | None:
+    """A dataset of texts beside other columns; None if one of the two says nothing."""
+    from cgscore.data.encoders.text import Tfidf
+
+    texts = joined(frame, names)
+    X, preprocessing, more = encode(frame.drop(columns=names), source, preprocess=True)
+    if X.shape[1] <= MIN_COLUMNS_BESIDE:  # with the constant: most columns were left out
+        return None
+    try:
+        words = Tfidf()(texts)
+    except DataError:  # too few words in common
+        return None
+    weight = np.sqrt((X**2).sum() / (words**2).sum())
+    digest = hashlib.sha256(np.ascontiguousarray(X).tobytes())
+    digest.update(repr(texts).encode("utf-8", "surrogatepass"))
+    joint_note = (
+        f"texts in {list_names(names)} are compared by their words (TF-IDF) and weigh as much as "
+        f"the other columns; --text-column {names[0]} makes them the only inputs"
+    )
+    return Dataset(
+        np.hstack([X, weight * words]),
+        y,
+        ids,
+        source=source,
+        preprocessing=f"{preprocessing}, {words.shape[1]} numbers of texts by tfidf",
+        notes=(*notes, joint_note, *more),
+        frame=frame,
+        made_from=digest.hexdigest(),
+    )
+
+
 def _text_dataset(
     frame: pd.DataFrame,
     names: list[Any],
@@ -97,14 +177,21 @@ def _text_dataset(
     ids: NDArray[Any],
     source: str,
     notes: tuple[str, ...],
+    *,
+    asked: bool,
 ) -> Dataset:
-    """A dataset of texts, without inputs: an encoder computes them."""
+    """A dataset of texts, without inputs: an encoder computes them.
+
+    `asked` says whether the user wants texts, or they were found.
+    """
     others = [name for name in frame if name not in names]
     texts = joined(frame, names)
     empty = sum(not text for text in texts)
     text_notes = [f"inputs are the texts in {list_names(names)}"]
     if others:
         text_notes[0] += f"; other columns left out: {list_names(others)}"
+        if not asked:
+            text_notes[0] += f" (--drop {names[0]} uses them instead)"
     if empty:
         text_notes.append(f"{empty:,} texts are empty")
     return Dataset(
@@ -130,7 +217,7 @@ def _split_ids(
     if name not in frame:
         if name == label:
             raise SourceError(f"{source}: column {name!r} holds the labels; it cannot name rows.")
-        raise SourceError(f"{source} has no column {name!r}. {columns_in_words(frame.columns)}")
+        raise no_column(source, name, frame.columns)
     if not frame[name].is_unique or frame[name].isna().any():
         raise DataError(
             f"{source}: column {name!r} has repeated or missing values, so it cannot name rows."
@@ -158,9 +245,7 @@ def _label_column(
     if name is not None:
         if name in frame:
             return name
-        raise SourceError(
-            f"{source} has no column {name!r}. {columns_in_words(list(frame.columns))}"
-        )
+        raise no_column(source, name, frame.columns)
     if options.labels is not None:
         return None
     for candidate in LABEL_COLUMNS:
@@ -168,18 +253,42 @@ def _label_column(
             return candidate
     if not labels_inside:
         return None
-    raise SourceError(
-        f"{source} has no column 'label' or 'target'. {columns_in_words(list(frame.columns))} "
-        f"Say which one: --label-column {frame.columns[-1]}"
+    raise no_label_column(source, list(frame.columns))
+
+
+def no_label_column(
+    source: object, names: Sequence[Any], classes: Sequence[Any] = ()
+) -> SourceError:
+    """The error for a table in which no column is called like labels.
+
+    `classes` are the columns that the source itself says are classes.
+    """
+    close = [similar_name(name, names) for name in LABEL_COLUMNS]
+    usual = [name for name in names if str(name).strip().casefold() in LIKELY_LABEL_COLUMNS]
+    likely = [*classes[::-1], *(name for name in close if name is not None), *usual, names[-1]]
+    shown = f'"{likely[0]}"' if " " in str(likely[0]) else likely[0]
+    return SourceError(
+        f"{source} has no column 'label' or 'target'. {columns_in_words(names)} "
+        f"Say which one: --label-column {shown}"
     )
 
 
-def columns_in_words(names: Iterable[Any]) -> str:
-    """The names of columns, for error messages."""
-    return f"Its columns are {list_names(names)}."
+def several_labels(source: object, name: Any, found: str) -> LabelError:
+    """The error for a column that holds more than one label in a cell."""
+    return LabelError(
+        f"{source}: column {name!r} {found}. One label per example is expected; choose one of "
+        "several, or name another column: --label-column NAME"
+    )
 
 
 def _labels(column: pd.Series[Any], name: Any, source: str) -> NDArray[Any]:
+    if column.dtype.kind == "O":
+        kinds = (list, tuple, set, frozenset, dict, np.ndarray)
+        several = np.array([isinstance(cell, kinds) for cell in column], dtype=bool)
+        if several.any():
+            row = int(np.argmax(several))
+            cell = str(column.iloc[row])[:100]
+            raise several_labels(source, name, f"holds {cell} in row {row} (counted from 0)")
     missing = column.isna().to_numpy() | (column.to_numpy() == "")
     if missing.any():
         row = int(np.argmax(missing))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.data.columns import MAX_UNIQUE_SHARE, list_names
+from cgscore.data.column_names import no_column
+from cgscore.data.columns import MAX_UNIQUE_SHARE
 from cgscore.errors import DataError, SourceError
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def text_columns(frame: pd.DataFrame, named: str | None, source: str) -> list[An
         if frame.columns.has_duplicates:
             raise SourceError(f"{source} has two columns of the same name. Rename one.")
         if named not in frame:
-            raise SourceError(
-                f"{source} has no column {named!r}. Its columns are {list_names(frame.columns)}."
-            )
+            raise no_column(source, named, frame.columns)
         if not _strings(frame[named]):
             raise DataError(f"{source}: column {named!r} holds {frame[named].dtype}, not text.")
         return [named]

@@ -109,6 +109,7 @@ READ_OPTIONS: Mapping[str, Callable[[Any], bool]] = {
     "encoder": _path,
     "scaling": lambda value: isinstance(value, str) and value in SCALINGS,
     "max_columns": _whole(1),
+    "drop": lambda value: isinstance(value, list) and all(map(_column, value)),
 }
 
 

@@ -23,6 +23,9 @@ from typing import Any
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).resolve().parents[3]))  # as a program
+from tests.data.readers import workbooks
+
 ADDRESS_SPACE = 2_500_000_000  # bytes that a case may ask for
 SECONDS = 60  # after which a case is ended
 
@@ -276,6 +279,55 @@ def _sparse(path: Path, size: int) -> Path:
     return path
 
 
+def _text(name: str, content: str) -> Callable[[Path], Path]:
+    def maker(folder: Path) -> Path:
+        (folder / name).write_text(content)
+        return folder / name
+
+    return maker
+
+
+def _many_keys(folder: Path) -> Path:
+    """40,000 objects, each with a key of its own: 1.6 billion cells in 1 MB."""
+    lines = (f'{{"label": 1, "k{i}": 1}}\n' for i in range(40_000))
+    (folder / "t.jsonl").write_text("".join(lines))
+    return folder / "t.jsonl"
+
+
+def _packed_json(folder: Path) -> Path:
+    (folder / "t.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1, "label": 1}\n' * 10**6, 9) * 200)
+    return folder / "t.jsonl.gz"
+
+
+def _workbook(rows: Any, files: Any = None) -> Callable[[Path], Path]:
+    def maker(folder: Path) -> Path:
+        values = rows() if callable(rows) else rows
+        return workbooks.write_workbook(folder / "t.xlsx", values, files)
+
+    return maker
+
+
+def _long_sheet() -> str:
+    """600 MB of the same row."""
+    row = '<row><c><v>1</v></c><c t="inlineStr"><is><t>x</t></is></c></row>'
+    return "<worksheet><sheetData>" + row * (600_000_000 // len(row))
+
+
+def _far_cells() -> list[list[Any]]:
+    """100,000 rows with one cell each, in another of 16,000 columns."""
+    rows = ([f'<c r="{workbooks.column_letters(i % 16_000)}2"><v>1</v></c>'] for i in range(10**5))
+    return [["a", "label"], *rows]
+
+
+def _shared_text() -> list[list[Any]]:
+    return [["a", "label"], *(['<c t="s"><v>0</v></c>', i % 2] for i in range(10**5))]
+
+
+_BOMB = """<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><worksheet>&b;</worksheet>"""
+_HEAD = "@relation r\n@attribute a string\n@attribute label {x,y}\n@data\n"
+
+
 CASES: dict[str, Case] = {
     "a pipe as a table": Case(lambda d: _pipe(d / "t.csv"), "t.csv is a named pipe"),
     "a socket as a table": Case(lambda d: _socket(d / "t.csv"), "t.csv is a socket"),
@@ -400,6 +452,50 @@ CASES: dict[str, Case] = {
     "a dataset without splits": Case(
         lambda d: _state(d, {"splits": []}, "dataset_dict.json"), "has no list of splits"
     ),
+    "JSON nested 100,000 deep": Case(
+        _text("t.jsonl", '{"a": ' + "[" * 100_000), "line 1 nests lists or objects too deep"
+    ),
+    "a JSON list nested 100,000 deep": Case(
+        _text("t.json", "[" * 100_000), "element 0 .* nests lists or objects too deep"
+    ),
+    "a truncated JSON list": Case(
+        _text("t.json", '[{"a": 1, "label": 2}, {"a"'), "element 1 .* is not JSON"
+    ),
+    "40,000 keys of 40,000 objects": Case(_many_keys, "t.jsonl claims to hold 12.8 GB"),
+    "80,000 keys": Case(
+        _text("t.jsonl", json.dumps({f"k{i}": 1 for i in range(80_000)})), "50,001 columns"
+    ),
+    "4 GB of JSON in 4 MB": Case(_packed_json, "t.jsonl.gz claims .* 200-fold expansion"),
+    "a number of 10,000 digits": Case(
+        _text("t.jsonl", '{"a": ' + "9" * 10_000 + ', "label": 1}'), "line 1 is not JSON"
+    ),
+    "half a character in JSON": Case(
+        _text("t.jsonl", '{"a": 1, "label": "\\ud800"}\n' * 2), "not a complete JSON|half"
+    ),
+    "a sheet of 600 MB": Case(_workbook(_long_sheet), "sheet1.xml claims to hold 600 MB in"),
+    "cells far to the right": Case(_workbook(_far_cells), "t.xlsx claims to hold 12.8 GB"),
+    "a shared text 100,000 times": Case(
+        _workbook(_shared_text, {"xl/sharedStrings.xml": workbooks.shared_texts(["x" * 32_000])}),
+        "t.xlsx claims to hold .* expansion",
+    ),
+    "a cell of 1 MB": Case(
+        _workbook([["a", "label"], ["x" * 10**6, 1]]), "a cell of 1,000,000 characters"
+    ),
+    "entities in a sheet": Case(_workbook(_BOMB), "sheet1.xml declares entities"),
+    "a truncated sheet": Case(_workbook("<worksheet><sheetData><row><c"), "not a complete XLSX"),
+    "a formula": Case(
+        _workbook([["a", "label"], ['<c><f>WEBSERVICE("http://x")</f><v>1</v></c>', 1], [2, 0]]), ""
+    ),
+    "ARFF with 60,000 attributes": Case(
+        _text("t.arff", "".join(f"@attribute a{i} real\n" for i in range(60_000))), "50,001 columns"
+    ),
+    "a value of 4 MB of quotes": Case(
+        _text("t.arff", _HEAD + "'" + "\\'" * 2_000_000), "quotation mark that is not closed"
+    ),
+    "a line of 4 MB of spaces": Case(
+        _text("t.arff", _HEAD + "'a'" + " " * 4_000_000 + "b,x"), "quotation mark"
+    ),
+    "truncated ARFF": Case(_text("t.arff", "@relation r\n@attribute a real\n"), "has no @data"),
     "folders 1,400 deep": Case(_deep, "folders nested more than 64 deep"),
     "half a character as a name": Case(_surrogate, r"name of an example 'b\\ud800' holds half"),
 }  # fmt: skip

@@ -6,7 +6,7 @@ import gzip
 import pickle
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from tests.data.readers.workbooks import write_workbook
 
 import cgscore
 from cgscore import Dataset
@@ -78,6 +79,35 @@ def parquet(folder: Path) -> Made:
 
 def feather(folder: Path) -> Made:
     return table(folder, lambda frame, path: frame.to_feather(path), "d.feather")
+
+
+def json_lines(folder: Path) -> Made:
+    return table(
+        folder, lambda frame, path: frame.to_json(path, orient="records", lines=True), "d.jsonl"
+    )
+
+
+def json_list(folder: Path) -> Made:
+    return table(folder, lambda frame, path: frame.to_json(path, orient="records"), "d.json")
+
+
+def workbook(folder: Path) -> Made:
+    def write(frame: pd.DataFrame, path: Path) -> object:
+        return write_workbook(path, [list(frame), *frame.to_numpy().tolist()])
+
+    made = table(folder, write, "d.xlsx")
+    return replace(made, X=NUMBERS.astype(np.int64))  # a sheet has one type of numbers
+
+
+def arff(folder: Path) -> Made:
+    def write(frame: pd.DataFrame, path: Path) -> object:
+        kinds = {"id": "string", "label": f"{{{','.join(NAMES)}}}"}
+        head = [f"@attribute {name} {kinds.get(str(name), 'numeric')}" for name in frame]
+        rows = frame.to_csv(index=False, header=False)
+        return path.write_text("\n".join(["@relation r", *head, "@data", rows]))
+
+    made = table(folder, write, "d.arff")
+    return replace(made, X=NUMBERS.astype(np.int64))
 
 
 def parquet_of_images(folder: Path) -> Made:
@@ -256,6 +286,10 @@ MAKERS = [
     csv,
     parquet,
     feather,
+    json_lines,
+    json_list,
+    workbook,
+    arff,
     parquet_of_images,
     saved_dataset,
     dataset_in_memory,

@@ -36,7 +36,7 @@ from cgscore.data.readers.arrow_texts import (
 )
 from cgscore.data.readers.bounded import check_columns, reading, refuse_expansion, refuse_size
 from cgscore.data.readers.options import ReadOptions
-from cgscore.data.tables import from_frame, table_of_polars
+from cgscore.data.tables import check_dropped, dropped_note, from_frame, table_of_polars
 from cgscore.errors import DataError, SourceError
 
 if TYPE_CHECKING:
@@ -146,6 +146,12 @@ def from_rows(rows: Rows, options: ReadOptions, reopen: Callable[[], Rows]) -> D
     if len(set(names)) < len(names):
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
     label = label_column(rows, options)
+    if options.dropped:
+        check_dropped(names, options, label, rows.name)
+        fields = [field for field in rows.schema if field.name not in options.dropped]
+        rows = replace(rows, schema=pa.schema(fields, rows.schema.metadata))
+        dataset = from_rows(rows, replace(options, drop=None), reopen)
+        return replace(dataset, notes=(dropped_note(options), *dataset.notes))
     image = image_column(rows, options)
     if options.text_column is not None or options.context.texts:
         names = [f.name for f in rows.schema if not (is_list(f.type) or f.name == image)]

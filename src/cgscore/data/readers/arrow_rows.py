@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.column_names import no_column
 from cgscore.data.readers.arrow_texts import check_label_lengths
 from cgscore.data.readers.options import ReadOptions
-from cgscore.data.tables import LABEL_COLUMNS, columns_in_words
+from cgscore.data.tables import LABEL_COLUMNS, no_label_column, several_labels
 from cgscore.errors import SourceError
 
 
@@ -71,8 +72,8 @@ def label_column(rows: Rows, options: ReadOptions) -> str | None:
     column = options.label_column
     if column is not None:
         if column not in names:
-            raise SourceError(f"{rows.name} has no column {column!r}. {columns_in_words(names)}")
-        return str(column)
+            raise no_column(rows.name, column, names)
+        return _single(rows, str(column))
     if options.labels is not None:
         return None
     usual = [name for name in LABEL_COLUMNS if name in names]
@@ -82,11 +83,18 @@ def label_column(rows: Rows, options: ReadOptions) -> str | None:
         if name in names and isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
     ]
     if usual or len(classes) == 1:
-        return (usual or classes)[0]
-    raise SourceError(
-        f"{rows.name} has no column 'label' or 'target'. {columns_in_words(names)} "
-        f"Say which one: --label-column {(classes or names)[-1]}"
-    )
+        return _single(rows, (usual or classes)[0])
+    raise no_label_column(rows.name, names, classes)
+
+
+def _single(rows: Rows, name: str) -> str:
+    """The column of labels, if each of its cells can hold one label only."""
+    import pyarrow as pa
+
+    kind = rows.schema.field(name).type
+    if is_list(kind) or pa.types.is_struct(kind) or pa.types.is_map(kind):
+        raise several_labels(rows.name, name, f"is of the type {kind}")
+    return name
 
 
 def image_column(rows: Rows, options: ReadOptions) -> str | None:
@@ -95,7 +103,7 @@ def image_column(rows: Rows, options: ReadOptions) -> str | None:
     names = list(rows.schema.names)
     if column is not None:
         if column not in names:
-            raise SourceError(f"{rows.name} has no column {column!r}. {columns_in_words(names)}")
+            raise no_column(rows.name, column, names)
         kind = rows.schema.field(column).type
         if not (_has_bytes(kind) or _is_binary(kind)):
             raise SourceError(f"{rows.name}: column {column!r} of type {kind} holds no images.")

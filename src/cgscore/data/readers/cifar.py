@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.data.columns import list_names
+from cgscore.data.column_names import list_names
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.bounded import check_member, first_line, reading
 from cgscore.data.readers.options import ReadOptions

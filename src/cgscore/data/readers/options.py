@@ -55,7 +55,7 @@ class ReadOptions:
     Attributes
     ----------
     labels, label_column, image_column, id_column, split, resize, skip_bad, preprocess, \
-text_column, max_columns
+text_column, max_columns, drop
         Keywords of `cgscore.read`, with its defaults and in its order.
     context : ReadContext
         What the library adds.
@@ -76,6 +76,7 @@ text_column, max_columns
     preprocess: str = "auto"
     text_column: str | None = None
     max_columns: int | None = None
+    drop: str | Sequence[str] | None = None
     context: ReadContext = ReadContext()
 
     def __post_init__(self) -> None:
@@ -86,6 +87,17 @@ text_column, max_columns
         if self.max_columns is not None and self.max_columns < 1:
             raise OptionError(f"max_columns must be 1 or larger; got {self.max_columns!r}.")
         parse_size(self.resize)
+        if self.drop is not None and not isinstance(self.drop, str | Sequence):
+            raise OptionError(
+                f"drop must be the name of a column or a list of names; got {self.drop!r}."
+            )
+
+    @property
+    def dropped(self) -> tuple[Any, ...]:
+        """Names of the columns that the user leaves out."""
+        if self.drop is None:
+            return ()
+        return (self.drop,) if isinstance(self.drop, str) else tuple(self.drop)
 
     @property
     def size(self) -> Size | None:
@@ -102,6 +114,7 @@ text_column, max_columns
             if name in ("labels", *used):
                 continue
             given = value == "table" if name == "preprocess" else value not in (None, False)
+            given = bool(self.dropped) if name == "drop" else given
             if given:
                 raise OptionError(f"{name}={value!r} is not used for {source}. Leave it out.")
 
@@ -118,6 +131,7 @@ text_column, max_columns
             values["labels"] = None
         if isinstance(values["resize"], Sequence) and not isinstance(values["resize"], str):
             values["resize"] = list(values["resize"])
+        values["drop"] = list(self.dropped) or None
         return {
             name: value
             for name, value in values.items()

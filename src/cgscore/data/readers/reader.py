@@ -11,7 +11,7 @@ from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample
 from cgscore.typing import Index
 
-TABLE_OPTIONS = ("label_column", "id_column", "text_column", "preprocess", "max_columns")
+TABLE_OPTIONS = ("label_column", "id_column", "text_column", "preprocess", "max_columns", "drop")
 IMAGE_OPTIONS = ("resize", "skip_bad")
 
 

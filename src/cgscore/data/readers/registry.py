@@ -9,6 +9,7 @@ from typing import Any
 from cgscore.data import tables
 from cgscore.data.dataset import Dataset, in_memory
 from cgscore.data.readers import (
+    arff,
     arrays,
     arrow,
     arrow_sample,
@@ -19,8 +20,10 @@ from cgscore.data.readers import (
     hugging_face,
     idx,
     image_links,
+    json_lines,
     npz_writer,
     objects,
+    xlsx,
 )
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import IMAGE_OPTIONS, TABLE_OPTIONS, Reader
@@ -62,6 +65,18 @@ READERS = (
         sample=arrow_sample.sample_feather,
         write=arrow_writer.write_feather,
     ),
+    *(
+        Reader(
+            name,
+            json_lines.read_json,
+            TABLE_OPTIONS,
+            suffixes=(*suffixes, *(f"{suffix}.gz" for suffix in suffixes)),
+            write=json_lines.write_json,
+        )
+        for name, suffixes in (("JSON lines", (".jsonl", ".ndjson")), ("JSON", (".json",)))
+    ),
+    Reader("XLSX", xlsx.read_xlsx, TABLE_OPTIONS, suffixes=(".xlsx", ".xlsm")),
+    Reader("ARFF", arff.read_arff, TABLE_OPTIONS, suffixes=(".arff", ".arff.gz")),
     Reader(
         "IDX images",
         idx.read_images,
