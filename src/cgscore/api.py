@@ -24,7 +24,7 @@ from cgscore.errors import (
     SingularKernelError,
 )
 from cgscore.execution.executor import ClusterExecutor
-from cgscore.execution.progress import Listener, Timed, reporter
+from cgscore.execution.progress import Listener, Named, Timed, reporter
 from cgscore.factorisation import Factor
 from cgscore.kernel import unit_rows
 from cgscore.labels import Labels, as_labels
@@ -252,7 +252,7 @@ def _judgement(
         checkpoint=None if folder is None else folder / "judge",
     )
     sizes = Sizes(*dataset.shape, len(labels.classes))
-    context = Context(Timed(context.progress.inner), context.cluster)
+    context = Context(Timed(Named("judging", context.progress.inner)), context.cluster)
     try:
         options, ridge = _with_ridge(options, dataset, labels)
         choice = choose(sizes, options, context.cluster)

@@ -15,8 +15,8 @@ def test_a_function_hears_every_phase() -> None:
     heard: list[tuple[str, float]] = []
     X = np.random.default_rng(0).standard_normal((50, 4))
     cgscore.score(X, np.arange(50) % 2, progress=lambda name, done: heard.append((name, done)))
-    assert {name for name, _ in heard} == {"kernel", "factor", "inverse"}
-    assert heard[-1] == ("inverse", 1.0)
+    assert {name for name, _ in heard} == {"kernel", "factor", "inverse", "judging"}
+    assert heard[-1] == ("judging", 1.0)
 
 
 def test_bars_only_where_somebody_looks(
@@ -28,7 +28,8 @@ def test_bars_only_where_somebody_looks(
     cgscore.score(X, y, progress=True)
     shown = capsys.readouterr().err
     assert "100%" in shown
-    assert shown.count("\n") == 1  # one bar for all phases
+    assert shown.count("\n") == 2  # one bar for all phases, and one for judging
+    assert "judging" in shown
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert isinstance(progress.reporter(None), progress.Bars)
     assert isinstance(progress.reporter(False), progress.Silent)

@@ -134,7 +134,7 @@ def test_texts_are_shown(browser: Browser, tmp_path: Path) -> None:
         for i, label in enumerate(labels)
     ]
     labels[0] = "music"
-    texts[0] += f" {HOSTILE[0]} {'very ' * 200}long"
+    texts[0] = f"Number 0, on snow and snow, rain and snow {HOSTILE[0]} {'very ' * 200}long"
     frame = pd.DataFrame({"text": texts, "price": range(80), "label": labels})
     scores = cgscore.score(cgscore.read(frame, encoder="tfidf"), ridge="auto")
     path = tmp_path / "texts.html"

@@ -163,6 +163,21 @@ class _Bar:
         return advance
 
 
+class Named:
+    """Forwards the progress of all phases to another display under one name."""
+
+    def __init__(self, name: str, inner: Progress) -> None:
+        self._name, self._inner = name, inner
+
+    def whole(self, total: float) -> AbstractContextManager[None]:
+        """Forward the total."""
+        return self._inner.whole(total)
+
+    def phase(self, name: str, total: float) -> AbstractContextManager[Advance]:
+        """Open a phase of the one name."""
+        return self._inner.phase(self._name, total)
+
+
 class Timed:
     """Forwards progress to another display and records the seconds of each phase.
 

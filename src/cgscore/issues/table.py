@@ -186,7 +186,8 @@ def _issue_table(
     decided = flagged & conflicts.members & ~conflicts.undecidable & (conflicts.majority != codes)
     second[decided] = np.where(best == conflicts.majority, second, best)[decided]
     best[decided] = conflicts.majority[decided]
-    confidence[decided] = conflicts.majority_share[decided]
+    shared = decided | (conflicts.undecidable & predicted)
+    confidence[shared] = conflicts.majority_share[shared]
     issues: pd.DataFrame = pd.DataFrame(
         {
             "is_label_issue": flagged,
