@@ -55,6 +55,7 @@ def test_table_1(work: Work, plan: Plan, tmp_path: Path) -> None:
     assert result.not_run == ["CIFAR-100: there is no CIFAR-100 in cifar100/ of the data"]
 
 
+@pytest.mark.slow
 def test_table_1_without_c_scores(work: Work, plan: Plan, data: Path, tmp_path: Path) -> None:
     shutil.copytree(data / "cifar10", tmp_path / "cifar10")
     result = table_1.make(Work(work.folder, tmp_path), plan)

@@ -56,7 +56,7 @@ def test_names_survive_a_terminal_without_unicode(tmp_path: Path) -> None:
     y[7] = "ü"
     np.savez(tmp_path / "d.npz", X=X, y=y)
     done = subprocess.run(
-        [sys.executable, "-m", "cgscore", "score", "d.npz"],
+        [sys.executable, "-m", "cgscore", "score", "d.npz", "--no-judge"],
         capture_output=True,
         cwd=tmp_path,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
@@ -69,10 +69,10 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "d.npz", X=rng.random((3000, 20)), y=np.arange(3000) % 2)
+    np.savez(tmp_path / "d.npz", X=rng.random((6000, 20)), y=np.arange(6000) % 2)
     ours, theirs = pty.openpty()
     done = subprocess.Popen(
-        [sys.executable, "-m", "cgscore", "score", "d.npz"],
+        [sys.executable, "-m", "cgscore", "score", "d.npz", "--no-judge"],
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         cwd=tmp_path,
