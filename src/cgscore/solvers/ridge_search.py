@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from cgscore.execution.blas import all_blas_threads
 from cgscore.kernel import UnitRows, own_gram
 from cgscore.typing import Array
 
@@ -45,12 +46,14 @@ def least_error(rows: UnitRows, Y: Array) -> RidgeChoice:
     """The candidate with the least leave-one-out error on these rows and targets."""
     if Y.shape[1] > MAX_CLASSES:
         Y = Y[:, np.linspace(0, Y.shape[1] - 1, MAX_CLASSES).astype(int)]
-    values, U = eigh(own_gram(rows), overwrite_a=True, check_finite=False)
-    projected, squares = U.T @ Y, U**2
+    gram = own_gram(rows)
     errors = np.empty(len(CANDIDATES))
-    for number, ridge in enumerate(CANDIDATES):
-        inverse = 1 / (values + ridge)
-        alpha, d = U @ (projected * inverse[:, None]), squares @ inverse
-        errors[number] = np.mean((alpha / d[:, None]) ** 2)
+    with all_blas_threads():
+        values, U = eigh(gram, overwrite_a=True, check_finite=False)
+        projected, squares = U.T @ Y, U**2
+        for number, ridge in enumerate(CANDIDATES):
+            inverse = 1 / (values + ridge)
+            alpha, d = U @ (projected * inverse[:, None]), squares @ inverse
+            errors[number] = np.mean((alpha / d[:, None]) ** 2)
     best = int(np.argmin(errors))
     return RidgeChoice(float(CANDIDATES[best]), float(errors[best]), float(errors[0]), len(rows))
