@@ -49,3 +49,25 @@ def test_warnings_name_the_line_of_the_caller() -> None:
     with pytest.warns(CGScoreWarning, match="identical") as caught:
         cgscore.score(X, y)
     assert caught[0].filename == __file__
+
+
+def test_numbers_are_judged_alike_whatever_the_ridge_of_the_scores() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 3))
+    y = 1000 + 10 * X[:, 0] + rng.standard_normal(150)
+    y[4] += 200
+    frame = pd.DataFrame(X).add_prefix("x").assign(price=y)
+    plain, ridged = cgscore.score(frame, "price"), cgscore.score(frame, "price", ridge="auto")
+    assert plain.meta["task"] == "regression"
+    assert plain.meta["task_reason"].startswith("the labels have fractions, such as ")
+    assert plain.meta["ridge"] == 0 < plain.meta["judge"]["ridge"]
+    assert plain.judging_ridge == ridged.judging_ridge == ridged.meta["ridge"]
+    pd.testing.assert_frame_equal(plain.label_issues(), ridged.label_issues(), rtol=1e-9)
+    assert plain.worst(1).index.tolist() == [4]
+    shifted = cgscore.score(frame.assign(price=y - 5000), "price")  # centred before judging
+    np.testing.assert_allclose(
+        shifted.label_issues()["label_score"], plain.label_issues()["label_score"], atol=1e-6
+    )
+    scaled = cgscore.score(frame.assign(price=y), "price", judge=False)
+    assert scaled.judged_loo is None
+    assert scaled.judged

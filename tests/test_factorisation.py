@@ -195,7 +195,11 @@ def test_too_large_is_refused_before_allocating() -> None:
         ({"y": [2**70, 1, 2, 1]}, LabelError, "more than 64 bits"),
         ({"y": ["a", "\ud800", "a", "\ud800"]}, LabelError, "not Unicode"),
         ({"y": [b"a", b"b", b"a", b"b"]}, LabelError, "type bytes"),
-        ({"y": [0.5, 1, 2, 1]}, LabelError, 'fractions such as 0.5.*task="regression"'),
+        (
+            {"y": [0.5, 1, 2, 1], "task": "classification"},
+            LabelError,
+            'fractions such as 0.5.*task="regression"',
+        ),
         ({"y": [[0, 1]] * 4}, LabelError, r"shape \(4, 2\)"),
         ({"y": ["a", 1, "b", 2]}, LabelError, "types int, str"),
         ({"data": np.empty((0, 3)), "y": []}, DataError, "no rows"),

@@ -60,7 +60,7 @@ def score(
     runs: int | None = None,
     target: float | None = None,
     kernel: str = "relu",
-    task: str = "classification",
+    task: str = "auto",
     dtype: str = "float64",
     seed: int = 0,
     memory_limit: int | float | str | None = None,
@@ -108,8 +108,10 @@ preprocess, encoder, scaling
         A Dask cluster that does the work, for every method but ``exact``.
     kernel : str
         ``"relu"`` is the paper's. Others are experiments (`cgscore.kernel.KERNELS`).
-    task : {"classification", "regression"}
-        Whether labels are classes or numbers.
+    task : {"auto", "classification", "regression"}
+        Whether labels are classes or numbers. ``auto`` takes them for numbers if they have
+        fractions, or are whole numbers with more than 100 distinct values that are more than a
+        tenth of the examples; ``meta["task_reason"]`` says why.
     dtype : {"float64", "float32"}
         Precision of the arithmetic. ``float32`` takes about half the memory and time; what it
         costs in precision is measured on a sample and stands in ``meta["loss"]``.
@@ -129,6 +131,7 @@ preprocess, encoder, scaling
         With ridge 0, solve once more with the automatic ridge, by which `Scores.label_issues`,
         the report and the review then judge labels; ``meta["judge"]`` says how. The table and
         `Scores.loo` are those of ridge 0. False leaves it out, and labels are judged at ridge 0.
+        Numbers are judged by a solution of their own with any ridge, centred on their median.
     progress : bool or function, optional
         ``True`` draws bars, ``False`` is silent, a function receives the phase and the fraction
         done. By default bars are drawn if standard error is a terminal.
@@ -202,7 +205,7 @@ preprocess, encoder, scaling
     solution, choice = _solution(problem, options, context, name, choice, sizes)
     judgement: Judgement | None = None
     notes: list[str] = []
-    if judge and options.ridge == 0 and labels.task == "classification":
+    if judge and (options.ridge == 0 or labels.task == "regression"):
         judgement, notes = _judgement(dataset, labels, options, context)
     return assemble(
         problem,
@@ -240,9 +243,13 @@ def _solution(
 def _judgement(
     dataset: Dataset, labels: Labels, options: Options, context: Context
 ) -> tuple[Judgement | None, list[str]]:
-    """Predictions with the automatic ridge, or None and a warning that says why there are none."""
+    """Predictions to judge labels by, or None and a warning that says why there are none.
+
+    Their ridge is that of the scores if it is above 0, and the automatic one otherwise. Numbers are
+    centred on their median.
+    """
     start = time.perf_counter()
-    defaults = Options(ridge=float("nan"), kernel=options.kernel)
+    defaults = Options(ridge=options.ridge or float("nan"), kernel=options.kernel)
     folder = options.checkpoint
     options = replace(
         defaults,
@@ -251,7 +258,11 @@ def _judgement(
         device=options.device,
         checkpoint=None if folder is None else folder / "judge",
     )
-    sizes = Sizes(*dataset.shape, len(labels.classes))
+    sizes = Sizes(*dataset.shape, max(1, len(labels.classes)))
+    centre = 0.0
+    if labels.task == "regression":
+        centre = float(np.median(labels.values))
+        labels = replace(labels, values=labels.values - centre)
     context = Context(Timed(Named("judging", context.progress.inner)), context.cluster)
     try:
         options, ridge = _with_ridge(options, dataset, labels)
@@ -261,7 +272,7 @@ def _judgement(
         problem = Problem(_inputs(dataset, options), dataset, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
     except (ConvergenceError, MemoryLimitError) as error:
-        return None, [f"Labels are judged at ridge 0, as judging with a ridge failed: {error}"]
+        return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]
     facts = {
         "ridge": options.ridge,
         "ridge_choice": None if ridge is None else vars(ridge).copy(),
@@ -269,13 +280,13 @@ def _judgement(
         "audit": solution.audit,
         "seconds": time.perf_counter() - start,
     }
-    return Judgement(solution.valuation.loo, facts), []
+    return Judgement(solution.valuation.loo + centre, solution.valuation.d, facts), []
 
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:
     if dataset.y is None:
         raise LabelError("There are no labels. Give y, one label per example.")
-    return as_labels(dataset.y, len(dataset), task)
+    return as_labels(dataset.y, len(dataset), task, dataset.label_name)
 
 
 def _inputs(dataset: Dataset, options: Options) -> Inputs:
@@ -295,13 +306,16 @@ def _with_ridge(
     if not np.isnan(options.ridge):
         return options, None
     sample = ridge_sample(len(dataset), options.seed)
-    part = Labels(labels.values[sample], labels.classes, labels.codes[sample])
+    part = replace(labels, values=labels.values[sample], codes=labels.codes[sample])
     try:
         rows = unit_rows(dataset.X[sample], kernel=options.kernel)
     except DataError:
         unit_rows(dataset.X)  # which says where among all rows it is
         raise
-    choice = least_error(rows, part.targets())
+    targets = part.targets()
+    if labels.task == "regression":
+        targets -= np.median(labels.values)  # as they are judged, so that both ridges are one
+    choice = least_error(rows, targets)
     return replace(options, ridge=choice.ridge), choice
 
 
@@ -332,7 +346,7 @@ def factor(
     if ridge == "auto" and dataset.y is None:
         raise LabelError("ridge='auto' needs labels: give data that hold them, or a number.")
     if ridge == "auto":
-        options, _ = _with_ridge(options, dataset, _checked_labels(dataset, "classification"))
+        options, _ = _with_ridge(options, dataset, _checked_labels(dataset, options.task))
     return Factor(
         _inputs(dataset, options),
         memory_limit=options.memory_limit,
@@ -343,12 +357,12 @@ def factor(
 
 
 def complexity(
-    X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "classification"
+    X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "auto"
 ) -> dict[Any, float]:
     """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
     dataset = read(X, labels=y)
     labels = _checked_labels(dataset, task)
-    return factor(dataset, ridge=ridge).complexity(labels.values, task=task)
+    return factor(dataset, ridge=ridge).complexity(labels.values, task=labels.task)
 
 
 def _cluster(client: Any) -> ClusterExecutor:

@@ -110,14 +110,14 @@ class Factor:
         error = ENTRY_ERROR if self.dtype == "float64" else float(np.finfo(self.dtype).eps)
         return max(0.0, -float(np.log10(error * self.condition)))
 
-    def score(self, y: ArrayLike | None = None, *, task: str = "classification") -> Scores:
+    def score(self, y: ArrayLike | None = None, *, task: str = "auto") -> Scores:
         """Every score of this labelling.
 
         Parameters
         ----------
         y : (n,) array, optional
             Labels of the examples; by default those of the dataset that was factorised.
-        task : {"classification", "regression"}
+        task : {"auto", "classification", "regression"}
             Whether labels are classes or numbers.
         """
         start = time.perf_counter()
@@ -146,7 +146,7 @@ class Factor:
             },
         )
 
-    def complexity(self, y: ArrayLike, *, task: str = "classification") -> dict[Any, float]:
+    def complexity(self, y: ArrayLike, *, task: str = "auto") -> dict[Any, float]:
         """``y^T (H + ridge I)^-1 y`` for every class, or under ``"target"`` for regression.
 
         Infinite where identical rows carry different targets.
@@ -154,9 +154,7 @@ class Factor:
         problem = self.inputs.labelled(y, task)
         return problem.complexity(self._solve(problem.labels, problem.labels.targets())[0])
 
-    def gap(
-        self, members: Sequence[int], y: ArrayLike, *, task: str = "classification"
-    ) -> dict[Any, float]:
+    def gap(self, members: Sequence[int], y: ArrayLike, *, task: str = "auto") -> dict[Any, float]:
         """How much the complexity of every class falls when the members go together.
 
         ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member. Infinite where a
@@ -186,7 +184,7 @@ class Factor:
         return dict(zip(labels.keys(), values.tolist(), strict=True))
 
     def score_new(
-        self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "classification"
+        self, X_new: ArrayLike, y_new: ArrayLike, *, y: ArrayLike, task: str = "auto"
     ) -> pd.DataFrame:
         """The scores that new examples would have, each added alone to the data labelled y.
 
@@ -211,8 +209,8 @@ class Factor:
 
         rows = unit_rows(X_new, centre=self._rows.centre, name="X_new", kernel=self._rows.kernel)
         old = as_labels(y, len(self.dataset), task)
-        if task == "regression":
-            return self._added(rows, old, as_labels(y_new, len(rows), task, name="y_new"))
+        if old.task == "regression":
+            return self._added(rows, old, as_labels(y_new, len(rows), old.task, name="y_new"))
         fresh = label_vector(y_new, "y_new")
         if len(fresh) != len(rows):
             raise LabelError(f"y_new has {len(fresh):,} labels for {len(rows):,} examples.")

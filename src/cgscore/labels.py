@@ -14,6 +14,7 @@ from cgscore.typing import Array
 from cgscore.valuation import class_targets
 
 TASKS = ("classification", "regression")
+AUTO = "auto"  # the task that the labels suggest
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,14 @@ class Labels:
         The distinct labels, sorted; empty for regression.
     codes : (n,) array
         Column of the targets that belongs to each example: its class, or 0 for regression.
+    reason : str or None
+        Why they are taken for classes or for numbers, if that was inferred from them.
     """
 
     values: NDArray[Any]
     classes: NDArray[Any]
     codes: NDArray[np.intp]
+    reason: str | None = None
 
     @property
     def task(self) -> str:
@@ -60,23 +64,38 @@ class Labels:
         return np.bincount(self.codes, minlength=len(self.classes))
 
 
-def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y") -> Labels:
+def as_labels(y: ArrayLike, n: int, task: str = AUTO, name: str = "y") -> Labels:
     """Checked labels of n examples.
+
+    Parameters
+    ----------
+    y : array
+        One label per example.
+    n : int
+        Number of examples.
+    task : {"auto", "classification", "regression"}
+        Whether labels are classes or numbers; ``auto`` infers it (`infer_task`).
+    name : str
+        Of the labels, for messages.
 
     Raises
     ------
     LabelError
         Wrong length or shape, missing labels, or fewer than two classes.
     """
-    if task not in TASKS:
-        raise OptionError(f"task must be one of {', '.join(TASKS)}; got {task!r}.")
+    if task not in (AUTO, *TASKS):
+        raise OptionError(f"task must be one of {', '.join((AUTO, *TASKS))}; got {task!r}.")
     values = label_vector(y, name)
     if len(values) != n:
         raise LabelError(
             f"{name} has {len(values):,} labels for {n:,} examples. Expected one each."
         )
+    reason = None
+    if task == AUTO:
+        task, reason = infer_task(values, name)
     if task == "regression":
-        return Labels(_as_numbers(values, name), np.empty(0), np.zeros(n, dtype=np.intp))
+        numbers = _as_numbers(values, name)
+        return Labels(numbers, np.empty(0), np.zeros(n, dtype=np.intp), reason)
     if values.dtype.kind == "f" and (values != np.round(values)).any():
         example = values[values != np.round(values)][0]
         raise LabelError(
@@ -90,7 +109,7 @@ def as_labels(y: ArrayLike, n: int, task: str = "classification", name: str = "y
             f"{name} has {len(classes)} class{'' if len(classes) == 1 else 'es'}{only}. Scoring "
             "compares classes with each other and needs at least two."
         )
-    return Labels(values, classes, codes.reshape(-1).astype(np.intp))
+    return Labels(values, classes, codes.reshape(-1).astype(np.intp), reason)
 
 
 def label_vector(y: ArrayLike, name: str = "y") -> NDArray[Any]:
@@ -182,12 +201,19 @@ MIN_REGRESSION_VALUES = 100  # whole numbers with more distinct values may be qu
 MIN_DISTINCT_SHARE = 0.1  # if these are more than this share of the examples
 
 
-def infer_task(y: ArrayLike, name: str = "y") -> tuple[str, str]:
+def infer_task(y: ArrayLike, name: str = "y", rows: int | None = None) -> tuple[str, str]:
     """The task that labels suggest, ``classification`` or ``regression``, and the reason.
 
     Numbers with fractions are quantities. So are whole numbers with more than 100 distinct values
-    that are more than a tenth of the examples, unless they only count the rows. Everything
-    else names classes: text, booleans, digits, ratings, years, codes that come several times each.
+    that are more than a tenth of the examples. Everything else names classes: text, booleans,
+    digits, ratings, years, codes that come several times each.
+
+    Parameters
+    ----------
+    y : array
+        The labels, or only the distinct ones of so many `rows`.
+    name : str
+        Of the labels, for messages.
 
     Raises
     ------
@@ -196,17 +222,13 @@ def infer_task(y: ArrayLike, name: str = "y") -> tuple[str, str]:
     """
     values = label_vector(y, name)
     if values.dtype.kind not in "uif":
-        return (
-            "classification",
-            f"{name} holds {'booleans' if values.dtype.kind == 'b' else 'text'}",
-        )
+        kind = "booleans" if values.dtype.kind == "b" else "text"
+        return "classification", f"the labels are {kind}"
     if values.dtype.kind == "f" and (values != np.round(values)).any():
         example = values[values != np.round(values)][0]
-        return "regression", f"{name} holds fractions such as {example}"
-    distinct = np.unique(values)
-    found = f"{name} holds whole numbers, {len(distinct):,} distinct in {len(values):,} rows"
-    counts_rows = len(distinct) == len(values) == float(distinct[-1]) - float(distinct[0]) + 1
-    many = len(distinct) > max(MIN_REGRESSION_VALUES, MIN_DISTINCT_SHARE * len(values))
-    if many and not counts_rows:
-        return "regression", found
-    return "classification", f"{found}, which number the rows" if many else found
+        return "regression", f"the labels have fractions, such as {example:g}"
+    rows = len(values) if rows is None else rows
+    distinct = len(np.unique(values))
+    reason = f"the labels are whole numbers, {distinct:,} distinct in {rows:,} rows"
+    many = distinct > max(MIN_REGRESSION_VALUES, MIN_DISTINCT_SHARE * rows)
+    return "regression" if many else "classification", reason

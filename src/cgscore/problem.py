@@ -72,7 +72,7 @@ class Inputs:
         if len(self.merged.copies):
             self.rows = self.rows.compacted(self.merged.members)
 
-    def labelled(self, y: Any = None, task: str = "classification") -> Problem:
+    def labelled(self, y: Any = None, task: str = "auto") -> Problem:
         """The problem with labels y, or with those of the dataset."""
         dataset = self.dataset if y is None else self.dataset.with_labels(y)
         if dataset.y is None:
@@ -182,20 +182,24 @@ class Solution:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What labels are judged by, where the scores have ridge 0.
+    """What labels are judged by, where that is not the scores themselves.
 
     At ridge 0, the paper's, a prediction follows every wrong label nearby. Labels are judged with
-    the ridge of the least leave-one-out error instead, which takes a solution of its own.
+    the ridge of the least leave-one-out error instead, which takes a solution of its own. So does
+    judging numbers, with any ridge: the model has mean 0, and they are centred on their median.
 
     Attributes
     ----------
     loo : (n, k) array
         Leave-one-out predictions.
+    d : (n,) array
+        Diagonal of the inverse kernel matrix with that ridge.
     facts : mapping
         What ``meta["judge"]`` says: ridge, how it was chosen, method and seconds.
     """
 
     loo: Array
+    d: Array
     facts: Mapping[str, Any]
 
 

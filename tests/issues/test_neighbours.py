@@ -21,7 +21,7 @@ def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
     y[7] = 1
     X[9] = X[8]  # a copy
     s = cgscore.score(X, y, ridge=ridge)
-    told = neighbours(s.data(), s.codes(), [7], [0], ridge=ridge, kernel=RELU, progress=Silent())
+    told = neighbours(s.data(), [7], s.codes(), [0], ridge=ridge, kernel=RELU, progress=Silent())
     assert told["side"].tolist() == ["given"] * 3 + ["suggested"] * 3
     rows = np.delete(np.arange(120), 9) if ridge == 0 else np.arange(120)
     inverse = np.linalg.inv(cgscore.gram(X[rows]) + ridge * np.eye(len(rows)))
@@ -35,5 +35,30 @@ def test_neighbours_carry_their_part_of_the_prediction(ridge: float) -> None:
         near = int(row["neighbour"])
         assert y[near] == (1 if row["side"] == "given" else 0)
         if near not in (8, 9):
-            assert row["share"] == pytest.approx(share[np.searchsorted(rows, near)], abs=2e-3)
+            assert row["share"] == pytest.approx(share[np.searchsorted(rows, near)], abs=1e-9)
         assert row["similarity"] == pytest.approx(unit[7] @ unit[near])
+
+
+def test_factor_and_conjugate_gradients_give_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = blobs([60, 60], apart=1.0)
+    s = cgscore.score(X, y, ridge=0.1)
+    arguments = (s.data(), [3, 70], s.codes(), [1, 0])
+
+    def shares() -> list[float]:
+        return neighbours(*arguments, ridge=0.1, kernel=RELU, progress=Silent())["share"].tolist()
+
+    direct = shares()
+    monkeypatch.setattr("cgscore.issues.neighbours.ITERATIONS", 0)
+    assert shares() == pytest.approx(direct, abs=2e-3)
+
+
+def test_without_classes_the_most_similar_of_all() -> None:
+    X, _ = blobs([40, 40], apart=1.0)
+    s = cgscore.score(X, X[:, 0], ridge=0.1)
+    near = neighbours(s.data(), [5], ridge=0.1, kernel=RELU, progress=Silent())
+    assert near["side"].tolist() == ["similar"] * 3
+    cosines = cgscore.gram(X)[5]  # grows with the cosine
+    cosines[5] = -1
+    assert near["neighbour_position"].tolist() == np.argsort(-cosines)[:3].tolist()

@@ -17,7 +17,6 @@ from cgscore.issues.regression import (
     residual_scale,
     usable_d,
 )
-from cgscore.labels import infer_task
 
 
 def drawn(n: int = 1000, seed: int = 0, share: float = 0.0) -> tuple[Any, Any, Any, Any]:
@@ -196,27 +195,3 @@ def test_table_of_real_data() -> None:
     assert found.worst_first()["label_score"].is_monotonic_increasing
     ten = find_target_issues(table, mu, scores.d, ridge=1.0, expected_noise=10)
     assert ten.table["is_label_issue"].sum() == 10
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        (np.arange(1797) % 10, "classification"),  # digits
-        (np.arange(500) % 60 + 1960, "classification"),  # years
-        (np.arange(40) % 5 + 1, "classification"),  # ratings
-        (np.arange(5000) % 100, "classification"),  # codes of classes
-        (np.arange(200_000) % 5000, "classification"),  # many classes, many examples
-        (np.random.default_rng(0).permutation(3000), "classification"),  # the rows, numbered
-        ((np.arange(90) % 3).astype(float), "classification"),
-        (np.array(["1.5", "2.5"] * 5), "classification"),
-        (np.array([True, False] * 5), "classification"),
-        (np.linspace(0, 1, 8), "regression"),
-        (np.random.default_rng(0).integers(50, 900, 1000), "regression"),  # prices
-        (np.arange(1, 6) * 0.5, "regression"),  # classes cannot have fractions
-        (np.random.default_rng(0).integers(0, 10**6, 60), "classification"),  # too few to tell
-    ],
-)
-def test_task_that_labels_suggest(y: Any, task: str) -> None:
-    found, reason = infer_task(y)
-    assert found == task
-    assert reason.startswith("y holds ")

@@ -188,12 +188,20 @@ def test_confidence_is_that_of_the_suggested_label(noisy: Any) -> None:
 def test_a_thousand_classes() -> None:
     X, y = blobs([4] * 1000, p=40)
     z = flipped(y, 0.25, 1000)
-    found = cgscore.score(X, z, ridge="auto").label_issues()
+    found = cgscore.score(X, z, ridge="auto", task="classification").label_issues()
     assert f1(y != z, found["is_label_issue"].to_numpy()) > 0.9
 
 
-def test_regressions_have_no_label_issues(noisy: Any) -> None:
+def test_numbers_are_judged_by_their_posterior_only(noisy: Any) -> None:
     s = cgscore.score(noisy[0][:50], noisy[0][:50, 10], task="regression", ridge="auto")
     assert s.meta["ridge"] > 0
-    with pytest.raises(OptionError, match="for classes"):
-        s.label_issues()
+    assert list(s.label_issues().columns[:6]) == [
+        "is_label_issue",
+        "label_score",
+        "given_label",
+        "predicted_label",
+        "low",
+        "high",
+    ]
+    with pytest.raises(OptionError, match="by='margin' is for classes"):
+        s.label_issues(by="margin")

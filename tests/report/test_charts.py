@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser
 from sklearn.datasets import load_digits
@@ -50,10 +52,26 @@ def test_charts_are_drawn(digits: Any, browser: Browser) -> None:
 
 
 def test_a_regression_has_a_page_too(browser: Browser, tmp_path: Path) -> None:
-    X = load_digits().data
-    scores = cgscore.score(X[:200], X[:200, 20], task="regression", ridge="auto")
+    X = load_digits().data[:200]
+    y = X[:, 20] + 0.5 * X[:, 21]
+    y[[4, 9]] = 300.25, -200.0
+    scores = cgscore.score(pd.DataFrame(np.delete(X, 20, axis=1)).add_prefix("x"), y)
     path = tmp_path / "regression.html"
     scores.report(path)
     with opened(browser, path) as page:
-        assert "regression" in page.locator("#verdict").inner_text()
+        assert "values look wrong" in page.locator("#verdict").inner_text()
+        rows = page.locator("#gallery tbody tr")
+        cells = rows.first.locator("td").all_inner_texts()
+        assert rows.first.locator("th").inner_text() == "4"
+        assert cells[0] == "300.3"
+        assert cells[3] == "> 99 %"
+        rows.first.locator("summary").click()
+        rows.first.locator(".strip li").last.wait_for()
+        assert rows.first.locator(".strip li").count() == 3
+        page.locator("#sort").select_option("from")
+        assert rows.first.locator("th").inner_text() == "9"
+        for hidden in ("#map", "#pruning", "#class-table", "#pair"):
+            assert not page.locator(hidden).is_visible()
         assert ink(page, "#histogram") > 1000
+        assert ink(page, "#scatter-plot") > 100
+        assert "pruning" not in page.locator("#contents").inner_text()

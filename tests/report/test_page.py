@@ -39,6 +39,7 @@ def test_every_control(digits: Any, browser: Browser, tmp_path: Path) -> None:
         page.locator("#sort").select_option("worst")
         card = page.locator(".card").first
         card.locator("summary").click()
+        card.locator(".strip img").last.wait_for()
         assert card.locator(".strip img").count() == 6
         page.locator("#copy").click()
         page.locator("#count", has_text="ids copied").wait_for()
@@ -180,6 +181,7 @@ def test_sixty_thousand_examples(browser: Browser, tmp_path: Path) -> None:
             "p": 64,
             "fingerprint": data.fingerprint,
             "class_names": None,
+            "task": "classification",
         },
         dataset=data,
     )
@@ -219,7 +221,7 @@ def test_a_thousand_classes_and_no_data(browser: Browser, tmp_path: Path) -> Non
     rng = np.random.default_rng(3)
     y = np.repeat(np.arange(1000), 2)
     X = rng.standard_normal((2000, 30)) + 4 * rng.standard_normal((1000, 30))[y]
-    scores = cgscore.score(X, y, ridge="auto")
+    scores = cgscore.score(X, y, ridge="auto", task="classification")
     scores.save(tmp_path / "s.parquet")
     path = tmp_path / "many.html"
     notes = cgscore.load(tmp_path / "s.parquet").report(path)

@@ -22,6 +22,7 @@ from tests.result.changes import (
     meta,
     one,
     pandas_type,
+    rewrite,
     scored,
     without,
 )
@@ -113,3 +114,16 @@ def test_pandas_types_come_back(tmp_path: Path, kind: str) -> None:
     pd.testing.assert_frame_equal(back.table, scores.table)
     with pytest.raises(CGScoreError, match="no value for 15 examples"):
         back.values("runs")
+
+
+@pytest.mark.parametrize("name", ["judged_d", "judged_loo"])
+def test_numbers_are_judged_by_columns_that_must_be_there(tmp_path: Path, name: str) -> None:
+    scores = scored(tmp_path, "regression")
+    path = tmp_path / "s.parquet"
+    scores.save(path)
+    back = cgscore.load(path)
+    assert back.judged_d is not None
+    assert back.label_issues().equals(scores.label_issues())
+    rewrite(path, without(name))
+    with pytest.raises(CGScoreError, match=f"the column {name} is missing"):
+        cgscore.load(path)

@@ -12,6 +12,8 @@ modules are:
 `dataset_summary`   what is printed of a dataset
 `costs`             what is printed of the cost of each method
 `suspects`          what is printed of suspected label errors
+`reasons`           what is printed of why a label is suspected
+`verbosity`         how much is printed besides the result
 ==================  ============================================================================
 
 Results go to standard output, progress and warnings to standard error.
@@ -27,6 +29,7 @@ import typer
 from cgscore import __version__
 from cgscore.cli.console import prepare_streams
 from cgscore.cli.exit_status import with_exit_status
+from cgscore.cli.verbosity import with_verbosity
 
 __all__ = ["app", "main"]
 
@@ -55,7 +58,7 @@ app = typer.Typer(
 
 for _name in COMMANDS:
     _function = getattr(import_module(f"{__name__}.{_name}"), _name)
-    app.command(_name)(with_exit_status(_function))
+    app.command(_name)(with_exit_status(with_verbosity(_function)))
 
 
 def _print_version(requested: bool) -> None:

@@ -88,12 +88,13 @@ def one_line(text: str) -> str:
     return _escaped(text.replace("\n", "\\n"))
 
 
-def shortened(value: object) -> str:
-    """An id, label or text on one line of at most `MAX_TEXT_WIDTH` characters."""
+def shortened(value: object, width: int = MAX_TEXT_WIDTH) -> str:
+    """An id, label or text on one line of at most `width` characters; the middle is left out."""
     text = one_line(str(value))
-    if len(text) <= MAX_TEXT_WIDTH:
+    if len(text) <= width:
         return text
-    return f"{text[: MAX_TEXT_WIDTH // 2]}…{text[1 - MAX_TEXT_WIDTH // 2 :]}"
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
 
 
 def _escaped(text: str) -> str:

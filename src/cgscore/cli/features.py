@@ -15,6 +15,7 @@ from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import JsonOption, SourceArgument
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.verbosity import show_progress
 
 
 @with_read_flags
@@ -43,7 +44,7 @@ def features(
     check_output(output, source, read.labels, read.encoder, suffixes=(".npz",))
     read = replace(read, encoder=read.encoder or "auto")
     start = time.perf_counter()
-    dataset = cgscore.read(source, device=device, **read.keywords())
+    dataset = cgscore.read(source, device=device, progress=show_progress(), **read.keywords())
     seconds = time.perf_counter() - start
     console = output_console()
     written = write_arrays(dataset, np.arange(len(dataset)), output)

@@ -9,7 +9,7 @@ import typer
 from cgscore.cli.console import one_line, output_console, print_json, shortened
 from cgscore.cli.costs import print_cost_table, print_encoding_cost
 from cgscore.cli.dataset_summary import print_dataset
-from cgscore.cli.options import JsonOption, RatioOption, RunsOption
+from cgscore.cli.options import JsonOption, RatioOption, RunsOption, TaskOption
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.errors import OptionError
 
@@ -50,17 +50,18 @@ def info(
     ] = None,
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
+    task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Describe a dataset, and estimate what scoring it would cost on this machine."""
     from cgscore.methods.options import Options
 
-    options = Options.checked(ratio=ratio, runs=runs)
+    options = Options.checked(ratio=ratio, runs=runs, task=task)
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
     console = None if as_json else output_console()
     if source is not None:
-        document = _describe(source, read, console)
+        document = _describe(source, read, task, console)
     else:
         document = _simulated(simulate or "", console)
     document |= _estimates(document, options, workers, worker_memory)
@@ -71,7 +72,7 @@ def info(
         print_cost_table(console, document, workers)
 
 
-def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str, Any]:
+def _describe(source: str, read: ReadFlags, task: str, console: Console | None) -> dict[str, Any]:
     """The content of a source, for the JSON document; also printed if there is a console."""
     from cgscore.data.features import Encoding
     from cgscore.data.inspection import inspect
@@ -82,13 +83,13 @@ def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str
     dataset = seen.dataset if isinstance(seen, Sample) else seen
     encoding = Encoding.checked(read.encoder, read.scaling, "cpu", None)
     encoded = dataset.made_from is None and encoding.encodes(dataset)
-    inspection = inspect(seen, encoded=encoded)
+    inspection = inspect(seen, encoded=encoded, task=task)
     forecast = encoding.forecast(dataset, inspection.n) if encoded else None
     fingerprint = dataset.fingerprint if forecast is None else forecast.fingerprint
     if forecast is not None:
         dataset = forecast.dataset
     if console is not None:
-        print_dataset(console, dataset, inspection=inspection)
+        print_dataset(console, dataset, task, inspection)
         _print_inspection(console, dataset, inspection)
     return {
         "source": dataset.source,
@@ -100,6 +101,8 @@ def _describe(source: str, read: ReadFlags, console: Console | None) -> dict[str
         "preprocessing": dataset.preprocessing,
         "encoder": dataset.encoder,
         "encoding": None if forecast is None else _encoding(forecast, inspection.n),
+        "task": inspection.task,
+        "task_reason": inspection.task_reason,
         "classes": len(inspection.classes),
         "class_counts": inspection.classes,
         "class_names": dataset.class_names,

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cgscore.cli.console import output_console, print_error, print_json, print_written
-from cgscore.cli.options import JsonOption, NoGuardOption
+from cgscore.cli.console import output_console, print_json, print_written
+from cgscore.cli.options import JsonOption, NoGuardOption, TaskOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.reasons import print_reasons
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
-from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
+from cgscore.cli.suspects import SUSPECTS_SHOWN, print_findings, print_issues
+from cgscore.cli.verbosity import print_note, show_progress
 from cgscore.errors import CGScoreError
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def issues(
     count: Annotated[
         int, typer.Option("--show", min=0, help="Number of suspects to show.")
     ] = SUSPECTS_SHOWN,
+    task: TaskOption = "auto",
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -76,7 +79,9 @@ def issues(
     if output is not None:
         check_output(output, source, read.labels, data)
     check_detector(by, expected_noise, precision)
-    scores = scored(source, read, ridge="auto", console=None if as_json else output_console())
+    scores = scored(
+        source, read, ridge="auto", task=task, console=None if as_json else output_console()
+    )
     if why and read.encoder is not None and is_result(source):
         scores.data(data, encoder=read.encoder)  # the scores then remember their data
         data = None
@@ -102,9 +107,14 @@ def issues(
             }
         )
         return
-    print_issues(output_console(), scores, table, shown, neighbours)
+    console = output_console()
+    if neighbours is None or not len(shown):
+        print_issues(console, scores, table, shown)
+    else:
+        print_findings(console, scores, table)
+        print_reasons(console, scores, scores.data(data), shown, neighbours)
     if note is not None:
-        print_error(f"note: {note}")
+        print_note(note)
     if output is not None:
         print_written({str(output): f"{len(table):,} rows"})
 
@@ -124,14 +134,17 @@ def _neighbours(
         if data is not None:
             raise
         return None, f"neighbours are left out: {error} Say where the data are: --source"
-    suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
+    codes = suggested = None
+    if len(scores.classes):
+        codes = scores.codes()
+        suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     table = neighbours(
         dataset,
-        scores.codes(),
         suspects["position"].tolist(),
-        suggested.tolist(),
+        codes,
+        suggested,
         ridge=scores.judging_ridge,
         kernel=scores.kernel,
-        progress=reporter(None),
+        progress=reporter(show_progress()),
     )
     return table, None

@@ -52,4 +52,12 @@ NoGuardOption = Annotated[
         "formulas.",
     ),
 ]
+TaskOption = Annotated[
+    str,
+    typer.Option(
+        "--task",
+        help="Whether labels are classes or numbers: classification, regression, or auto "
+        "(numbers if they have fractions, or very many values).",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]

@@ -10,6 +10,7 @@ import typer
 
 from cgscore.cli.console import one_line, output_console, print_json, quiet_warnings
 from cgscore.cli.options import JsonOption
+from cgscore.cli.verbosity import show_progress
 from cgscore.errors import OptionError
 
 if TYPE_CHECKING:
@@ -126,6 +127,5 @@ def _work(
     if cells is None:
         cache = cache_folder()
         cells = output / "cells" if cache is None else cache / "paper"
-    return Work(
-        cells, data, device=device, jobs=jobs or os.cpu_count() or 1, progress=reporter(None)
-    )
+    progress = reporter(show_progress())
+    return Work(cells, data, device=device, jobs=jobs or os.cpu_count() or 1, progress=progress)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cgscore.cli.console import output_console, print_json, print_written
-from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption
+from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption, TaskOption
 from cgscore.cli.output_files import check_not_input, check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
@@ -91,6 +91,7 @@ def prune(
     ] = False,
     data: ScoredDataOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
+    task: TaskOption = "auto",
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,7 +106,7 @@ def prune(
         raise OptionError("--mask is for -o, which is not given.")
     if output is None and data_output is None:
         output = DEFAULT_OUTPUT
-    scores = scored(source, read, console=None if as_json else output_console())
+    scores = scored(source, read, task=task, console=None if as_json else output_console())
     encoder = read.encoder if is_result(source) else None
     _check_outputs(scores, source, data, output, data_output, copies)
     suspects = _suspects(scores)
@@ -164,7 +165,7 @@ def prune(
 
 def _suspects(scores: Scores) -> NDArray[Any] | None:
     """Whether each label is suspected to be wrong; None where labels cannot be judged."""
-    if not len(scores.classes) or not scores.table["margin"].notna().any():
+    if not scores.judged:
         return None
     return scores.label_issues()["is_label_issue"].to_numpy()
 

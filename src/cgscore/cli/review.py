@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cgscore.cli.console import print_error, print_json, print_written
-from cgscore.cli.options import JsonOption, ScoredDataOption
+from cgscore.cli.console import print_json, print_written
+from cgscore.cli.options import JsonOption, ScoredDataOption, TaskOption
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
+from cgscore.cli.verbosity import print_note
 from cgscore.errors import CGScoreError, OptionError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def review(
     copies: Annotated[
         bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
     ] = False,
+    task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Review suspected labels in a browser and correct them; your data are not changed."""
@@ -70,7 +72,10 @@ def review(
     if copies and folder is None:
         raise OptionError("--copy is for --folder-to, which is not given.")
     needs_data = data is not None or folder is not None or read.encoder is not None
-    session = _open_review(source, read, data, decisions, needs_data=needs_data)
+    session = _open_review(source, read, task, data, decisions, needs_data=needs_data)
+    for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
+        if output is not None:
+            _check_same_data(flag, output, session)
     written = _write_tables(session, labels_output, changes_output)
     if folder is not None and session.dataset is not None:
         written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
@@ -87,6 +92,7 @@ def review(
 def _open_review(
     source: str,
     read: ReadFlags,
+    task: str,
     data: str | None,
     decisions: Path | None,
     *,
@@ -99,7 +105,7 @@ def _open_review(
         raise OptionError(
             'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
         ) from error
-    scores = scored(source, read, ridge="auto")
+    scores = scored(source, read, ridge="auto", task=task)
     encoder = read.encoder if is_result(source) else None
     dataset = None
     try:
@@ -107,11 +113,32 @@ def _open_review(
     except CGScoreError as error:
         if needs_data:
             raise
-        print_error(
-            f"note: pictures and neighbours are left out: {error} Say where the data are: --source"
+        print_note(
+            f"pictures and neighbours are left out: {error} Say where the data are: --source"
         )
     file = decisions or Path(f"{source.removeprefix('sklearn:').rstrip('/')}.review")
     return Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
+
+
+def _check_same_data(flag: str, output: Path, session: Review) -> None:
+    """Raise `OptionError` if a file that exists is about other examples than those reviewed."""
+    import pandas as pd
+
+    if not output.exists():
+        return
+    read = pd.read_csv if output.suffix.lower() == ".csv" else pd.read_parquet
+    try:
+        ids = set(read(output)["id"].astype(str))
+    except Exception as error:  # whatever the file is, it is not an export
+        raise OptionError(
+            f"{flag} {output} exists, and is not a table of labels ({type(error).__name__}). "
+            "Choose another name, or delete it."
+        ) from error
+    if not ids <= {str(name) for name in session.scores.table["id"]}:
+        raise OptionError(
+            f"{flag} {output} exists, and has labels of other examples. Choose another name, or "
+            "delete it."
+        )
 
 
 def _write_tables(session: Review, labels: Path | None, changes: Path | None) -> dict[str, str]:

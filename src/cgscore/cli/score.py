@@ -21,11 +21,13 @@ from cgscore.cli.options import (
     RatioOption,
     RunsOption,
     SourceArgument,
+    TaskOption,
     method_help,
 )
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
+from cgscore.cli.verbosity import print_details, print_note, print_warning, show_progress
 from cgscore.methods import METHODS, SUMMARIES
 
 if TYPE_CHECKING:
@@ -64,9 +66,7 @@ def score(
         str,
         typer.Option("--kernel", help="relu is the paper's; relu-ntk-3 is an experiment."),
     ] = "relu",
-    task: Annotated[
-        str, typer.Option("--task", help="classification or regression.")
-    ] = "classification",
+    task: TaskOption = "auto",
     duplicates: Annotated[
         str, typer.Option("--duplicates", help="What to do with identical rows: merge or error.")
     ] = "merge",
@@ -134,15 +134,14 @@ def score(
         seed=seed,
     )
     check_cluster_options(cluster, scheduler_file, workers)
-    dataset = cgscore.read(source, device=device, **read.keywords())
+    dataset = cgscore.read(source, device=device, progress=show_progress(), **read.keywords())
     console = output_console()
     if not as_json:
         print_dataset(console, dataset, task)
         print_costs(console, *dataset.shape, _class_count(dataset, task))
     if checkpoint is not None:
-        print_error(
-            f"checkpoint {checkpoint}: if this run is interrupted, run the same command again to "
-            "resume it."
+        print_note(
+            f"if this run is interrupted, run the same command again: it resumes from {checkpoint}."
         )
     with (
         _how_to_resume(checkpoint),
@@ -167,13 +166,15 @@ def score(
             checkpoint=checkpoint,
             duplicates=duplicates,
             judge=judge,
+            progress=show_progress(),
         )
     if output.suffix.lower() == ".csv":
         scores.to_csv(output, guard=not no_guard)
     else:
         scores.save(output)
     for warning in scores.meta["warnings"]:
-        print_error(f"warning: {warning}")
+        print_warning(warning)
+    print_details(scores.meta)
     if as_json:
         print_json({"output": str(output), "complexity": scores.complexity, **scores.meta})
         return
@@ -189,10 +190,12 @@ def _number_or_text(text: str) -> float | str:
 
 
 def _class_count(dataset: Dataset, task: str) -> int:
-    """The number of classes; 1 for regression."""
-    import numpy as np
+    """The number of classes; 1 for regression, and where there are no labels yet."""
+    from cgscore.labels import as_labels
 
-    return len(np.unique(np.asarray(dataset.y, dtype=str))) if task == "classification" else 1
+    if dataset.y is None:
+        return 1
+    return max(1, len(as_labels(dataset.y, len(dataset), task, dataset.label_name).classes))
 
 
 @contextmanager
@@ -222,14 +225,16 @@ def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Pa
             soft_wrap=True,
         )
     console.print()
-    _print_findings(console, scores)
+    suspects = _print_findings(console, scores)
     if output.suffix.lower() == ".parquet":
         name = one_line(shlex.quote(str(output)))
-        console.print(
-            f"Next:  cgscore report {name}     look at the suspects\n"
-            f"       cgscore review {name}     correct them",
-            soft_wrap=True,
-        )
+        next_commands = [f"cgscore report {name}     look at the data"]
+        if suspects:
+            next_commands = [
+                f"cgscore report {name}     look at the suspects",
+                f"cgscore review {name}     correct them",
+            ]
+        console.print("Next:  " + "\n       ".join(next_commands), soft_wrap=True)
 
 
 def _print_method(console: Console, scores: Scores) -> None:
@@ -259,15 +264,13 @@ def _print_method(console: Console, scores: Scores) -> None:
             )
 
 
-def _print_findings(console: Console, scores: Scores) -> None:
-    """Print the summary of the scores, then the suspects."""
+def _print_findings(console: Console, scores: Scores) -> int:
+    """Print the summary of the scores, then the suspects; the number of these."""
     for line in repr(scores).splitlines()[1:]:
         if not line.startswith("  audit"):  # already printed, with more detail
             console.print(line.strip())
-    too_few_runs = not scores.table["margin"].notna().any()  # of which a warning is printed
-    if not len(scores.classes) or too_few_runs:
-        return
-    from cgscore.issues.table import worst_first
-
-    issues = scores.label_issues()
-    print_issues(console, scores, issues, worst_first(issues).head(SUSPECTS_SHOWN))
+    if not scores.judged:  # of which a warning is printed
+        return 0
+    issues = scores.find_issues()
+    print_issues(console, scores, issues.table, issues.worst_first().head(SUSPECTS_SHOWN))
+    return issues.summary.flagged

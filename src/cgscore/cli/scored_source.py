@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cgscore.cli.console import print_error
 from cgscore.cli.dataset_summary import print_source
 from cgscore.cli.read_flags import ReadFlags
+from cgscore.cli.verbosity import print_details, print_note, print_warning, show_progress
 from cgscore.errors import OptionError
 
 if TYPE_CHECKING:
@@ -23,7 +23,12 @@ SourceOrResultArgument = Annotated[
 
 
 def scored(
-    source: str, read: ReadFlags, *, ridge: float | str = 0.0, console: Console | None = None
+    source: str,
+    read: ReadFlags,
+    *,
+    ridge: float | str = 0.0,
+    task: str = "auto",
+    console: Console | None = None,
 ) -> Scores:
     """The scores of a result, or of a source; notes and warnings are printed.
 
@@ -35,21 +40,24 @@ def scored(
         How the source is read. For a result only ``--encoder`` may be given, and must be its own.
     ridge : float or "auto"
         With which a source is scored.
+    task : str
+        Of a source; for a result it must be its own, or ``auto``.
     console : Console, optional
         Where to print what was read from a source.
     """
     import cgscore
 
     if is_result(source):
-        return _load(source, read)
-    dataset = cgscore.read(source, **read.keywords())
+        return _load(source, read, task)
+    dataset = cgscore.read(source, progress=show_progress(), **read.keywords())
     if console is not None:
-        print_source(console, dataset)
-    scores = cgscore.score(dataset, ridge=ridge)
+        print_source(console, dataset, task)
+    scores = cgscore.score(dataset, ridge=ridge, task=task, progress=show_progress())
     for note in scores.meta["notes"]:
-        print_error(f"note: {note}")
+        print_note(note)
     for warning in scores.meta["warnings"]:
-        print_error(f"warning: {warning}")
+        print_warning(warning)
+    print_details(scores.meta)
     return scores
 
 
@@ -66,7 +74,7 @@ def is_result(path: str) -> bool:
         return True  # loading it raises an error that says what is wrong
 
 
-def _load(path: str, read: ReadFlags) -> Scores:
+def _load(path: str, read: ReadFlags, task: str) -> Scores:
     import cgscore
 
     flags = [flag for flag in read.changed_flags() if flag != "--encoder"]
@@ -76,5 +84,11 @@ def _load(path: str, read: ReadFlags) -> Scores:
             f"read when they were scored. Leave {flags[0]} out, or give the source itself."
         )
     scores = cgscore.load(path)
+    if task not in ("auto", scores.meta["task"]):
+        raise OptionError(
+            f"--task {task}: {path} is a saved result of a {scores.meta['task']}. Score the "
+            "source again to change that."
+        )
     scores.check_encoder(read.encoder)
+    print_details(scores.meta)
     return scores

@@ -1,10 +1,11 @@
-"""Printing of suspected label errors: sentences, then a table."""
+"""Printing of suspected label errors: sentences, then a table that fits the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cgscore.cli.console import shortened
+from cgscore.cli.console import one_line, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 SUSPECTS_SHOWN = 10
+MIN_ACCURACY = 0.7  # leave-one-out accuracy below which many labels are hard to tell
+MAX_ERROR_RATIO = 0.7  # error of predicted numbers over that of their median, likewise
+MIN_WIDTH = 8  # characters to which a column may be shortened
+GAP = 2  # characters between columns
 
 #: Columns of `Scores.label_issues` that are shown, and their titles.
 TITLES = {
@@ -23,17 +28,20 @@ TITLES = {
     "runner_up": "runner-up",
     "cg": "CG",
 }
+#: The same for numbers, with the probability that a value is wrong.
+NUMBER_TITLES = {
+    "given_label": "given",
+    "predicted_label": "predicted",
+    "interval": "95 % interval",
+    "wrong": "P(wrong)",
+}
 #: Kinds that have sentences of their own.
 _COUNTED = ("", "wrong label", "conflicting duplicates", "undecidable")
-NUMBER_FORMATS = {"confidence": "{:.0%}", "cg": "{:.2f}"}
+_RIGHT = frozenset(("confidence", "cg", "interval", "wrong"))
 
 
 def print_issues(
-    console: Console,
-    scores: Scores,
-    issues: pd.DataFrame,
-    suspects: pd.DataFrame,
-    neighbours: pd.DataFrame | None = None,
+    console: Console, scores: Scores, issues: pd.DataFrame, suspects: pd.DataFrame
 ) -> None:
     """Print how many labels look wrong, then the worst of them.
 
@@ -47,83 +55,140 @@ def print_issues(
         ``scores.label_issues()``.
     suspects : DataFrame
         The rows of `issues` to show.
-    neighbours : DataFrame or None
-        The most similar examples of each suspect, if they are to be shown.
     """
+    print_findings(console, scores, issues)
+    if len(suspects):
+        console.print("The worst:")
+        print_suspects(console, scores, suspects)
+
+
+def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> None:
+    """Print how many labels look wrong, of which kinds, and how far that can be relied on."""
     summary = issues.attrs
     low, high = summary["interval"]
     flagged = int(issues["is_label_issue"].sum())
     judged = int(issues["label_score"].notna().sum())
+    noun = "labels" if len(scores.classes) else "values"
     console.print(
-        f"About {summary['estimated_wrong']:,.0f} of {judged:,} labels look wrong (95 %: "
+        f"About {summary['estimated_wrong']:,.0f} of {judged:,} {noun} look wrong (95 %: "
         f"{low:,.0f} to {high:,.0f}); {flagged:,} {'is' if flagged == 1 else 'are'} flagged (by "
-        f"{summary['by']}, ridge {scores.judging_ridge:.3g})."
+        f"{summary['by']}, ridge {scores.judging_ridge:.3g}).",
+        soft_wrap=True,
     )
+    console.print(_reliability(scores), soft_wrap=True)
+    if "kind" in issues:
+        _print_kinds(console, issues, summary["conflicts"])
+    if summary["hint"]:
+        console.print(summary["hint"], soft_wrap=True)
+
+
+def _reliability(scores: Scores) -> str:
+    """How well the other examples predict the labels, in words."""
+    if not len(scores.classes):
+        error, without = scores.typical_errors()
+        text = (
+            f"Half of the values are predicted to within {show_number(error)} (by their median "
+            f"alone: {show_number(without)})"
+        )
+        low = error > MAX_ERROR_RATIO * without
+    else:
+        accuracy = scores.judged_accuracy()
+        text = f"The other examples predict {percent(accuracy, 1)} of the labels"
+        low = accuracy < MIN_ACCURACY
+    if not low:
+        return f"{text}."
+    return f"{text}: whether one of the rest is wrong is often hard to tell from these inputs."
+
+
+def _print_kinds(console: Console, issues: pd.DataFrame, conflicts: int) -> None:
     counts = issues["kind"].value_counts()
     others = [f"{n:,} {kind}" for kind, n in counts.items() if kind not in _COUNTED]
     if others:
         console.print(f"Also: {', '.join(others)}.")
-    if summary["conflicts"]:
+    if conflicts:
         ties = issues.loc[issues["kind"] == "undecidable", "conflict_group"].nunique()
-        count = summary["conflicts"]
         console.print(
-            f"{count:,} group{'s' if count > 1 else ''} of identical inputs "
-            f"{'have' if count > 1 else 'has'} different labels: labels that fewer copies have are "
-            f"flagged, {ties:,} tie{'s are' if ties != 1 else ' is'} undecidable.",
+            f"{conflicts:,} group{'s' if conflicts > 1 else ''} of identical inputs "
+            f"{'have' if conflicts > 1 else 'has'} different labels: labels that fewer copies have "
+            f"are flagged, {ties:,} tie{'s are' if ties != 1 else ' is'} undecidable.",
             soft_wrap=True,
         )
-    if summary["hint"]:
-        console.print(summary["hint"], soft_wrap=True)
-    if len(suspects):
-        console.print("The worst:")
-        print_suspects(console, scores, suspects, neighbours)
 
 
-def print_suspects(
-    console: Console,
-    scores: Scores,
-    suspects: pd.DataFrame,
-    neighbours: pd.DataFrame | None = None,
-) -> None:
-    """Print a table of suspects, with texts and neighbours if there are any."""
+def print_suspects(console: Console, scores: Scores, suspects: pd.DataFrame) -> None:
+    """Print a table of suspects, with texts if there are any, in the width of the console."""
     from rich.table import Table
 
-    labels = scores.classes.tolist()
-    class_names = dict(zip(labels, scores.meta["class_names"] or labels, strict=True))
-    columns = [name for name in TITLES if name in suspects.columns]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True)
-    for name in columns:
-        justify = "right" if name in NUMBER_FORMATS else "left"
-        table.add_column(TITLES[name], justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    if scores.texts is not None:
-        table.add_column("text", no_wrap=True)
-    if neighbours is not None:
-        table.add_column("like the given / like the suggested (share)", no_wrap=True)
-    for identifier, suspect in suspects.iterrows():
-        cells = [shortened(identifier), *(_cell(suspect, name, class_names) for name in columns)]
-        if scores.texts is not None:
-            cells.append(shortened(scores.texts[suspect["position"]]))
-        if neighbours is not None:
-            cells.append(_neighbours_cell(neighbours, suspect["position"]))
-        table.add_row(*cells)
+    titles, rows = suspect_cells(scores, suspects)
+    widths = fitted_widths([titles, *rows], console.width)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    right = {title for name, title in (TITLES | NUMBER_TITLES).items() if name in _RIGHT}
+    for title in titles:
+        table.add_column(title, justify="right" if title in right else "left", no_wrap=True)
+    for cells in rows:
+        pairs = zip(cells, widths, strict=True)
+        table.add_row(*(shortened(cell, width) for cell, width in pairs))
     console.print(table)
 
 
-def _cell(suspect: pd.Series[Any], name: str, class_names: dict[Any, Any]) -> str:
-    value = suspect[name]
-    if name in NUMBER_FORMATS:
-        return NUMBER_FORMATS[name].format(value)
-    return shortened(class_names.get(value, value))
+def suspect_cells(scores: Scores, suspects: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """The titles of the table of suspects, and its cells."""
+    shown = _readers(scores)
+    names = [name for name in shown if name in suspects.columns or name in ("interval", "wrong")]
+    titles = ["id", *((TITLES if len(scores.classes) else NUMBER_TITLES)[name] for name in names)]
+    rows = [
+        [one_line(str(identifier)), *(shown[name](suspect) for name in names)]
+        for identifier, suspect in suspects.iterrows()
+    ]
+    if scores.texts is not None:
+        titles.append("text")
+        for cells, position in zip(rows, suspects["position"], strict=True):
+            cells.append(one_line(scores.texts[position]))
+    return titles, rows
 
 
-def _neighbours_cell(neighbours: pd.DataFrame, position: int) -> str:
-    """The neighbours of the given class and of the suggested one, with their shares."""
-    rows = neighbours[neighbours["position"] == position]
-    return " / ".join(
-        ", ".join(
-            f"{shortened(neighbour)} ({share:.1%})"
-            for neighbour, share in zip(group["neighbour"], group["share"], strict=True)
-        )
-        for group in (rows[rows["side"] == side] for side in ("given", "suggested"))
-    )
+def fitted_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Widths of the columns that fit into a line; the widest are shortened first."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + GAP * len(widths) > width and max(widths) > MIN_WIDTH:
+        widths[max(range(len(widths)), key=widths.__getitem__)] -= 1
+    return widths
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in per cent."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def sure(probability: float) -> str:
+    """A probability in per cent; nothing is certain."""
+    return "> 99 %" if probability >= 0.995 else percent(probability)
+
+
+def show_number(value: float) -> str:
+    """A number of a target, with five digits."""
+    return f"{value:,.5g}"
+
+
+def _readers(scores: Scores) -> dict[str, Callable[[pd.Series[Any]], str]]:
+    """What is shown in each column of the table, from a row of the table of issues."""
+    if not len(scores.classes):
+        return {
+            "given_label": lambda row: show_number(row["given_label"]),
+            "predicted_label": lambda row: show_number(row["predicted_label"]),
+            "interval": lambda row: f"{show_number(row['low'])} to {show_number(row['high'])}",
+            "wrong": lambda row: sure(1 - row["label_score"]),
+        }
+    names = scores.class_names()
+
+    def label(column: str) -> Callable[[pd.Series[Any]], str]:
+        return lambda row: one_line(str(names.get(row[column], row[column])))
+
+    return {
+        "given_label": label("given_label"),
+        "predicted_label": label("predicted_label"),
+        "true_label": label("true_label"),
+        "confidence": lambda row: sure(row["confidence"]),
+        "runner_up": label("runner_up"),
+        "cg": lambda row: f"{row['cg']:.2f}",
+    }

@@ -133,6 +133,12 @@ class Dataset:
         return digest.hexdigest()[:32]
 
     @property
+    def label_name(self) -> str:
+        """What messages call the labels: their column if it was named, and otherwise y."""
+        column = self.options.get("label_column")
+        return "y" if column is None else repr(column)
+
+    @property
     def drawable(self) -> bool:
         """Whether examples can be drawn as pictures."""
         return self.image or self.pictures is not None

@@ -15,7 +15,7 @@ from cgscore.data.readers.sample import MAX_NUMBERS, Sample
 from cgscore.duplicates import find_groups
 from cgscore.errors import CGScoreError, DataError
 from cgscore.kernel import unit_rows
-from cgscore.labels import as_labels
+from cgscore.labels import AUTO, as_labels, infer_task
 
 SHOWN = 8  # names in a list; more are counted
 _COLUMNS_AT_ONCE = 256
@@ -35,6 +35,8 @@ class Inspection:
         Rows identical to an earlier one; those of them with another label.
     suspicions : tuple of str
         What looks like a mistake.
+    task, task_reason : str or None
+        Whether labels are taken for classes or numbers, and why; None without labels.
     n : int
         Examples of the source.
     sampled : int or None
@@ -48,22 +50,30 @@ class Inspection:
     suspicions: tuple[str, ...]
     n: int
     sampled: int | None = None
+    task: str | None = None
+    task_reason: str | None = None
 
 
-def inspect(source: Dataset | Sample, *, encoded: bool = False) -> Inspection:
+def inspect(source: Dataset | Sample, *, encoded: bool = False, task: str = AUTO) -> Inspection:
     """Classes, sizes, repeated rows and suspicious things; a few passes over the data.
 
     Parameters
     ----------
     source : Dataset or Sample
         Inputs as they are scored; or, if `encoded`, as an encoder would get them.
+    task : str
+        As for `cgscore.score`.
     """
     part = source if isinstance(source, Sample) else None
     dataset = source.dataset if isinstance(source, Sample) else source
     suspicions: list[str] = []
     classes: dict[Any, int] = {}
+    reason: str | None = None
+    inferred: str | None = None
     try:
-        classes = _classes(dataset) if part is None else _class_counts(part)
+        inferred, reason = _task(dataset, part, task)
+        if inferred == "classification":
+            classes = _classes(dataset) if part is None else _class_counts(part)
     except CGScoreError as error:
         suspicions.append(str(error))
     alone = [str(name) for name, count in classes.items() if count == 1]
@@ -93,7 +103,20 @@ def inspect(source: Dataset | Sample, *, encoded: bool = False) -> Inspection:
         tuple(suspicions),
         len(dataset) if part is None else part.n,
         None if part is None else len(dataset),
+        inferred,
+        reason,
     )
+
+
+def _task(dataset: Dataset, part: Sample | None, task: str) -> tuple[str | None, str | None]:
+    """The task, and why it was chosen if it was; None without labels."""
+    if dataset.y is None or (part is not None and part.counts is None):
+        return None, None
+    if task != AUTO:
+        return task, None
+    if part is not None and part.counts is not None:
+        return infer_task(list(part.counts), dataset.label_name, part.n)
+    return infer_task(dataset.y, dataset.label_name)
 
 
 def _first_equal(dataset: Dataset) -> NDArray[np.intp]:
@@ -117,7 +140,7 @@ def _first_copies(dataset: Dataset, *, sampled: bool) -> NDArray[np.intp]:
 def _classes(dataset: Dataset) -> dict[Any, int]:
     if dataset.y is None:
         return {}
-    labels = as_labels(dataset.y, len(dataset))
+    labels = as_labels(dataset.y, len(dataset), "classification")
     return dict(zip(labels.classes.tolist(), labels.counts().tolist(), strict=True))
 
 
@@ -125,7 +148,7 @@ def _class_counts(part: Sample) -> dict[Any, int]:
     """Classes of all rows, of which only the counts are known."""
     if part.counts is None:
         return {}
-    labels = as_labels(list(part.counts), len(part.counts))
+    labels = as_labels(list(part.counts), len(part.counts), "classification")
     counts = np.zeros(len(labels.classes), dtype=np.int64)
     np.add.at(counts, labels.codes, list(part.counts.values()))
     return dict(zip(labels.classes.tolist(), counts.tolist(), strict=True))

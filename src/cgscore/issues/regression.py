@@ -42,8 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, stdtrit
 
+from cgscore.errors import OptionError
 from cgscore.issues.summary import IssueSummary
-from cgscore.issues.table import RIDGE_HINT, LabelIssues
+from cgscore.issues.table import RIDGE_HINT, LabelIssues, check_detector
 from cgscore.issues.verdicts import flag
 from cgscore.typing import Array, Index
 
@@ -108,6 +109,7 @@ def find_target_issues(
     d: Array,
     *,
     ridge: float,
+    by: str = "posterior",
     expected_noise: float | None = None,
     precision: float | None = None,
 ) -> LabelIssues:
@@ -123,8 +125,8 @@ def find_target_issues(
         Diagonal of the inverse kernel matrix.
     ridge : float
         Ridge of the scores.
-    expected_noise, precision
-        As for `Scores.label_issues`.
+    by, expected_noise, precision
+        As for `Scores.label_issues`; other detectors than ``posterior`` are for classes.
 
     Returns
     -------
@@ -135,6 +137,9 @@ def find_target_issues(
     """
     import pandas as pd
 
+    check_detector(by, expected_noise, precision)
+    if by != "posterior":
+        raise OptionError(f"by={by!r} is for classes; numbers are judged by='posterior'.")
     y = table["given_label"].to_numpy(np.float64)
     judged = np.isfinite(mu)
     verdicts = judge_targets(y[judged], mu[judged], d[judged])

@@ -12,7 +12,7 @@ from typing import Any
 from cgscore.errors import OptionError
 from cgscore.execution.machine import parse_bytes
 from cgscore.kernel import Kernel, find_kernel
-from cgscore.labels import TASKS
+from cgscore.labels import AUTO, TASKS
 
 DTYPES = ("float64", "float32")
 DUPLICATES = ("merge", "error")
@@ -42,7 +42,7 @@ class Options:
 
     ridge: float
     kernel: Kernel
-    task: str = "classification"
+    task: str = "auto"
     duplicates: str = "merge"
     seed: int = 0
     memory_limit: int | None = None
@@ -59,7 +59,7 @@ class Options:
         *,
         ridge: object = 0.0,
         kernel: str = "relu",
-        task: str = "classification",
+        task: str = "auto",
         duplicates: str = "merge",
         seed: object = 0,
         memory_limit: int | float | str | None = None,
@@ -77,7 +77,7 @@ class Options:
         OptionError
             A value that does not exist or is out of range.
         """
-        check_choice("task", task, TASKS)
+        check_choice("task", task, (AUTO, *TASKS))
         check_choice("dtype", dtype, DTYPES)
         check_choice("duplicates", duplicates, DUPLICATES)
         return cls(

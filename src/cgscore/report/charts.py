@@ -37,11 +37,16 @@ def histogram(scores: Scores, codes: Index) -> dict[str, Any]:
 
 
 def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[str, Any]:
-    """CG and partial score of every example, or of `MAX_POINTS` drawn at random."""
-    cg = scores.table["cg"].to_numpy()
-    partial = scores.table["partial"].to_numpy()
-    flagged = np.zeros(len(cg), bool) if issues is None else issues["is_label_issue"].to_numpy()
-    usable = np.flatnonzero(np.isfinite(cg) & np.isfinite(partial))
+    """CG and partial score of every example, or of `MAX_POINTS` drawn at random.
+
+    For a regression, given and predicted values instead.
+    """
+    if len(scores.classes):
+        x, y = scores.table["cg"].to_numpy(), scores.table["partial"].to_numpy()
+    else:
+        x, y = scores.table["given_label"].to_numpy(np.float64), scores.judging_loo[:, 0]
+    flagged = np.zeros(len(x), bool) if issues is None else issues["is_label_issue"].to_numpy()
+    usable = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     drawn = usable
     if len(usable) > MAX_POINTS:
         rng = np.random.default_rng(0)
@@ -49,13 +54,13 @@ def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[s
     ids = [str(value) for value in scores.table["id"].iloc[drawn]]
     length = sum(len(text.encode("utf-8", "replace")) for text in ids)
     return {
-        "cg": packed(cg[drawn], "<f4"),
-        "partial": packed(partial[drawn], "<f4"),
+        "x": packed(x[drawn], "<f4"),
+        "y": packed(y[drawn], "<f4"),
         "class": packed(codes[drawn], "<u2"),
         "marked": packed(flagged[drawn], "u1"),
         "of": len(usable),
         "ids": ids if length <= MAX_POINT_ID_BYTES else None,
-        "at": None if len(drawn) == len(cg) else packed(drawn, "<u4"),
+        "at": None if len(drawn) == len(x) else packed(drawn, "<u4"),
     }
 
 

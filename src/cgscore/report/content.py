@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgscore.report.charts import histogram, pruning, scatter
-from cgscore.report.examples import class_extremes, class_pairs, duplicate_rows, suspect_rows
+from cgscore.report.examples import (
+    SIDES,
+    class_extremes,
+    class_pairs,
+    duplicate_rows,
+    suspect_rows,
+)
 from cgscore.report.values import finite, short
 from cgscore.typing import Index
 
@@ -36,7 +42,7 @@ def content(
     scores : Scores
         The result.
     issues : LabelIssues or None
-        Its label issues; None for a regression.
+        Its label issues; None if no label can be judged.
     suspects : DataFrame
         The worst of them, with their ``position``.
     neighbours : DataFrame or None
@@ -49,12 +55,13 @@ def content(
     extremes, repeats = class_extremes(scores, codes), duplicate_rows(scores)
     return {
         "title": str(scores.meta["source"]),
+        "task": scores.meta["task"],
         "verdict": _verdict(scores, summary, len(rows)),
         "facts": _facts(scores),
         "notes": _notes(scores, summary),
         "classes": _classes(scores, codes, summary),
         "suspects": rows,
-        "pairs": class_pairs(scores, table, codes),
+        "pairs": class_pairs(scores, table, codes) if len(scores.classes) else [],
         "extremes": extremes,
         "histogram": histogram(scores, codes),
         "scatter": scatter(scores, codes, table),
@@ -72,12 +79,7 @@ def _names(
 ) -> dict[str, str]:
     """The id of every example that the page shows, by position."""
     shown = {row["at"] for row in suspects}
-    shown |= {
-        neighbour["at"]
-        for row in suspects
-        for side in ("given", "suggested")
-        for neighbour in row[side]
-    }
+    shown |= {neighbour["at"] for row in suspects for side in SIDES for neighbour in row[side]}
     shown |= {at for row in extremes for at in (*row["easiest"], *row["hardest"])}
     shown |= {at for row in repeats for at in (row["at"], row["of"])}
     return {str(at): short(scores.table["id"].iloc[at]) for at in sorted(shown)}
@@ -85,14 +87,15 @@ def _names(
 
 def _verdict(scores: Scores, summary: IssueSummary | None, shown: int) -> str:
     """The finding in one sentence."""
+    noun = "label" if len(scores.classes) else "value"
     if summary is None:
-        return f"{len(scores):,} examples of a regression."
+        return f"{len(scores):,} examples, none of whose {noun}s can be judged."
     n, (low, high) = summary.examples, summary.interval
     if not summary.flagged:
-        return str(summary.hint) if summary.uninformative else f"No label of {n:,} looks wrong."
+        return str(summary.hint) if summary.uninformative else f"No {noun} of {n:,} looks wrong."
     which = "all shown below" if shown == summary.flagged else f"the worst {shown:,} shown below"
     return (
-        f"About {summary.estimated_wrong:,.0f} of {n:,} labels look wrong "
+        f"About {summary.estimated_wrong:,.0f} of {n:,} {noun}s look wrong "
         f"(95 %: {low:,.0f} to {high:,.0f}); {summary.flagged:,} are flagged, "
         f"{which if shown else 'none shown'}."
     )
@@ -120,7 +123,12 @@ def _facts(scores: Scores) -> list[list[str]]:
     ]
     if len(scores.classes):
         facts[0][1] += f" in {len(scores.classes):,} classes"
-        facts.append(["leave-one-out accuracy", f"{100 * scores.accuracy():.1f} %"])
+        accuracy = 100 * scores.judged_accuracy()
+        facts.append(["labels predicted by the other examples", f"{accuracy:.1f} %"])
+    else:
+        error, without = scores.typical_errors()
+        text = f"half are within {error:.5g} (by the median alone: {without:.5g})"
+        facts.append(["values predicted by the other examples", text])
     if meta.get("preprocessing", "none") != "none":
         facts.append(["preprocessing", str(meta["preprocessing"])])
     audit = meta.get("audit")

@@ -5,6 +5,7 @@ Examples are named by their position (``at``).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from cgscore.result.scores import Scores
 
+SIDES = ("given", "suggested", "similar")  # of neighbours (`cgscore.issues.neighbours`)
 EXTREMES_PER_CLASS = 8  # easiest examples, and as many hardest
 MAX_EXTREME_CLASSES = 100
 MAX_ID_BYTES = 1_000_000  # of all ids that can be copied; beyond that each is cut
@@ -31,7 +33,7 @@ def suspect_rows(
     """The suspects with their neighbours, the worst first."""
     if not len(suspects):
         return []
-    codes = {label: c for c, label in enumerate(scores.classes.tolist())}
+    judged = _judged_values if not len(scores.classes) else _judged_classes(scores)
     by_suspect = _by_suspect(neighbours)
     ids = [str(identity) for identity in suspects.index]
     whole = sum(len(text.encode("utf-8", "replace")) for text in ids) <= MAX_ID_BYTES
@@ -42,25 +44,46 @@ def suspect_rows(
             {
                 "at": at,
                 "id": identity if whole else identity[:MAX_NAME_LENGTH],
-                "from": codes[row["given_label"]],
-                "to": codes[row["predicted_label"]],
-                "sure": finite(row["confidence"]),
-                "cg": finite(row["cg"]),
-                "kind": str(row["kind"]),
-                **by_suspect.get(at, {"given": [], "suggested": []}),
+                "cg": finite(scores.table["cg"].iloc[at]),
+                **judged(row),
+                **{side: [] for side in SIDES},
+                **by_suspect.get(at, {}),
             }
         )
     return rows
 
 
+def _judged_classes(scores: Scores) -> Callable[[Mapping[Any, Any]], dict[str, Any]]:
+    """A function that gives the verdict on a class, from a row of the table of issues."""
+    codes = {label: c for c, label in enumerate(scores.classes.tolist())}
+    return lambda row: {
+        "from": codes[row["given_label"]],
+        "to": codes[row["predicted_label"]],
+        "sure": finite(row["confidence"]),
+        "kind": str(row["kind"]),
+    }
+
+
+def _judged_values(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """The verdict on a number, from a row of the table of issues."""
+    return {
+        "value": finite(row["given_label"]),
+        "predicted": finite(row["predicted_label"]),
+        "low": finite(row["low"]),
+        "high": finite(row["high"]),
+        "sure": finite(1 - row["label_score"]),
+        "kind": "wrong value",
+    }
+
+
 def _by_suspect(
     neighbours: pd.DataFrame | None,
 ) -> dict[int, dict[str, list[dict[str, Any]]]]:
-    """The neighbours of each suspect, of its given and of its suggested class."""
+    """The neighbours of each suspect, by their side."""
     by_suspect: dict[int, dict[str, list[dict[str, Any]]]] = {}
     for row in [] if neighbours is None else neighbours.to_dict("records"):
-        sides = by_suspect.setdefault(int(row["position"]), {"given": [], "suggested": []})
-        sides[row["side"]].append(
+        sides = by_suspect.setdefault(int(row["position"]), {})
+        sides.setdefault(str(row["side"]), []).append(
             {
                 "at": int(row["neighbour_position"]),
                 "similarity": finite(row["similarity"]),

@@ -10,7 +10,9 @@ const { byId, make, text } = nodes;
 const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
 const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
 const short = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
+const sure = (value) => (value !== null && value >= 0.995 ? "> 99 %" : share(value));
 const className = (c) => report.classes[c].name;
+const regression = report.task === "regression"; // numbers are judged, and not classes
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function numbers(packed, Kind) {
@@ -72,8 +74,8 @@ const ORDERS = {
   worst: () => 0,
   cg: (a, b) => (b.cg ?? Infinity) - (a.cg ?? Infinity),
   id: (a, b) => a.id.localeCompare(b.id, undefined, { numeric: true }),
-  from: (a, b) => a.from - b.from,
-  to: (a, b) => a.to - b.to,
+  from: (a, b) => (regression ? a.value - b.value : a.from - b.from),
+  to: (a, b) => (regression ? a.predicted - b.predicted : a.to - b.to),
 };
 
 function chosen() {
@@ -84,9 +86,9 @@ function chosen() {
 }
 
 function near(row) {
-  if (!row.given.length && !row.suggested.length) return null;
+  if (!row.given.length && !row.suggested.length && !row.similar.length) return null;
   const part = (side, label) => [
-    make("p", {}, `Most similar of `, text(label, "label")),
+    label === null ? make("p", {}, "Most similar") : make("p", {}, `Most similar of `, text(label, "label")),
     strip(
       row[side].map((one) => ({
         at: one.at,
@@ -98,12 +100,11 @@ function near(row) {
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) {
       details.append(
-        ...part("suggested", className(row.to)),
-        ...part("given", className(row.from)),
+        ...(regression ? part("similar", null) : [...part("suggested", className(row.to)), ...part("given", className(row.from))]),
         make(
           "p",
           { className: "hint" },
-          row.given.concat(row.suggested).some((one) => one.share !== null)
+          row.given.concat(row.suggested, row.similar).some((one) => one.share !== null)
             ? "Below each example: its share in the prediction."
             : "Below each example: its cosine similarity.",
         ),
@@ -113,7 +114,12 @@ function near(row) {
   return details;
 }
 
+const range = (row) => `${short(row.low)} to ${short(row.high)}`;
+
 function verdictOf(row) {
+  if (regression) {
+    return make("p", {}, text(short(row.value), "label given"), " → ", text(short(row.predicted), "label suggested"), ` (95 %: ${range(row)})`);
+  }
   return make(
     "p",
     {},
@@ -124,11 +130,12 @@ function verdictOf(row) {
 }
 
 function card(row) {
-  const drawn = picture(row.at, `example ${report.names[row.at]}, labelled ${className(row.from)}`);
+  const given = regression ? short(row.value) : className(row.from);
+  const drawn = picture(row.at, `example ${report.names[row.at]}, labelled ${given}`);
   const parts = [
     verdictOf(row),
-    make("p", {}, `${share(row.sure)} sure · CG ${short(row.cg)}`),
-    row.kind === "wrong label" ? null : make("p", {}, row.kind),
+    make("p", {}, `${sure(row.sure)} sure · CG ${short(row.cg)}`),
+    row.kind.startsWith("wrong") ? null : make("p", {}, row.kind),
     make("p", {}, text(report.names[row.at], "name")),
     near(row),
   ];
@@ -137,7 +144,24 @@ function card(row) {
 
 function table(rows) {
   const columns = report.columns || [];
-  const head = ["id", "given", "suggested", "sure", "CG", "kind", ...columns, ""];
+  const judged = regression ? ["given", "predicted", "95 % interval", "sure", "CG"] : ["given", "suggested", "sure", "CG", "kind"];
+  const head = ["id", ...judged, ...columns, ""];
+  const cells = (row) =>
+    regression
+      ? [
+          make("td", {}, text(short(row.value), "label given")),
+          make("td", {}, text(short(row.predicted), "label suggested")),
+          make("td", {}, range(row)),
+          make("td", {}, sure(row.sure)),
+          make("td", {}, short(row.cg)),
+        ]
+      : [
+          make("td", { className: "text" }, text(className(row.from), "label given")),
+          make("td", { className: "text" }, text(className(row.to), "label suggested")),
+          make("td", {}, sure(row.sure)),
+          make("td", {}, short(row.cg)),
+          make("td", { className: "text" }, row.kind),
+        ];
   return make(
     "div",
     { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Suspected labels" },
@@ -153,11 +177,7 @@ function table(rows) {
             "tr",
             {},
             make("th", { scope: "row" }, text(report.names[row.at], "name")),
-            make("td", { className: "text" }, text(className(row.from), "label given")),
-            make("td", { className: "text" }, text(className(row.to), "label suggested")),
-            make("td", {}, share(row.sure)),
-            make("td", {}, short(row.cg)),
-            make("td", { className: "text" }, row.kind),
+            ...cells(row),
             ...columns.map((_, i) => {
               const words = row.at in report.texts;
               const shown = text(row.values[i], words ? "quote" : "name");
@@ -189,12 +209,13 @@ function csv(rows) {
     const safe = /^[=+\-@\t\r]/.test(plain) && isNaN(plain) ? `'${plain}` : plain;
     return `"${safe.replaceAll('"', '""')}"`;
   };
-  const lines = rows.map((row) =>
-    [row.id, className(row.from), className(row.to), row.sure, row.cg, row.kind]
-      .map((value) => quoted(value ?? ""))
-      .join(","),
-  );
-  return ["id,given_label,predicted_label,confidence,cg,kind", ...lines].join("\r\n") + "\r\n";
+  const values = (row) =>
+    regression
+      ? [row.id, row.value, row.predicted, row.low, row.high, 1 - row.sure, row.cg]
+      : [row.id, className(row.from), className(row.to), row.sure, row.cg, row.kind];
+  const lines = rows.map((row) => values(row).map((value) => quoted(value ?? "")).join(","));
+  const head = regression ? "id,given_label,predicted_label,low,high,label_score,cg" : "id,given_label,predicted_label,confidence,cg,kind";
+  return [head, ...lines].join("\r\n") + "\r\n";
 }
 
 function save(content, name) {
@@ -218,13 +239,14 @@ async function copy(content) {
 function suspects() {
   if (!report.suspects.length) {
     byId("suspects").replaceChildren(
-      make("h2", { id: "suspects-title" }, "Suspected labels"),
-      make("p", {}, "No suspected labels are shown."),
+      make("h2", { id: "suspects-title" }, regression ? "Suspected values" : "Suspected labels"),
+      make("p", {}, `No suspected ${regression ? "values" : "labels"} are shown.`),
     );
     return;
   }
+  byId("pair").parentElement.hidden = regression;
   const counts = new Map();
-  for (const row of report.suspects) {
+  for (const row of regression ? [] : report.suspects) {
     const key = `${row.from}-${row.to}`;
     counts.set(key, (counts.get(key) || 0) + 1);
   }
@@ -368,6 +390,17 @@ const decades = (u, axis, low, high) => {
   return whole.length > 1 ? whole : [low + 0.1 * (high - low), high - 0.1 * (high - low)];
 };
 
+// The value below which a share of the counts lies, evenly spread within each bin.
+function quantile(counts, edges, level) {
+  const wanted = level * counts.reduce((sum, one) => sum + one, 0);
+  let before = 0;
+  for (let i = 0; i < counts.length; i++) {
+    if (before + counts[i] >= wanted && counts[i]) return edges[i] + ((wanted - before) / counts[i]) * (edges[i + 1] - edges[i]);
+    before += counts[i];
+  }
+  return edges.at(-1);
+}
+
 function histogram() {
   const { edges, counts, left_out: out } = report.histogram;
   const middles = edges.slice(1).map((edge, i) => (edge + edges[i]) / 2);
@@ -387,10 +420,9 @@ function histogram() {
   const show = () => {
     const rows = select.value === "" ? total : counts[Number(select.value)];
     drawn.setData([middles, rows]);
-    const peak = rows.indexOf(Math.max(...rows));
-    const who = select.value === "" ? "All classes" : className(Number(select.value));
+    const who = select.value !== "" ? className(Number(select.value)) : regression ? "All" : "All classes";
     byId("histogram-caption").textContent =
-      `${who}: ${whole(rows.reduce((sum, one) => sum + one, 0))} examples, most between CG ${power(edges[peak])} and ${power(edges[peak + 1])}.` +
+      `${who}: ${whole(rows.reduce((sum, one) => sum + one, 0))} examples, the middle half between CG ${power(quantile(rows, edges, 0.25))} and ${power(quantile(rows, edges, 0.75))}.` +
       (out ? ` ${whole(out)} without a finite positive score are not shown.` : "");
   };
   select.addEventListener("change", show);
@@ -467,18 +499,18 @@ function classTable() {
 
 function scatter() {
   const { of, ids } = report.scatter;
-  const cg = numbers(report.scatter.cg, Float32Array);
-  const partial = numbers(report.scatter.partial, Float32Array);
+  const first = numbers(report.scatter.x, Float32Array); // CG, or given values
+  const second = numbers(report.scatter.y, Float32Array); // partial score, or predicted values
   const owner = numbers(report.scatter.class, Uint16Array);
   const marked = numbers(report.scatter.marked, Uint8Array);
   const at = report.scatter.at && numbers(report.scatter.at, Uint32Array);
-  if (!cg.length) {
+  if (!first.length) {
     byId("scatter").hidden = true;
     return;
   }
-  const scale = Math.max(1e-12, median(partial.map(Math.abs)));
-  const xs = Float64Array.from(cg, (value) => Math.log10(Math.max(value, 1e-12)));
-  const ys = Float64Array.from(partial, (value) => Math.asinh(value / scale));
+  const scale = Math.max(1e-12, median(second.map(Math.abs)));
+  const xs = Float64Array.from(first, regression ? (value) => value : (value) => Math.log10(Math.max(value, 1e-12)));
+  const ys = Float64Array.from(second, regression ? (value) => value : (value) => Math.asinh(value / scale));
   const limits = (values) => {
     let low = Infinity;
     let high = -Infinity;
@@ -529,7 +561,9 @@ function scatter() {
     byId("scatter-plot"),
     {
       scales: { x: { time: false, range: (_, low, high) => (low === null ? bounds.x : [low, high]) }, y: { range: (_, low, high) => (low === null ? bounds.y : [low, high]) } },
-      axes: [{ splits: decades, values: (_, ticks) => ticks.map(power), label: "CG (logarithmic)" }, { splits: rounds, values: (_, ticks) => ticks.map((tick) => short(Math.sinh(tick) * scale)), label: "partial score", size: 70 }],
+      axes: regression
+        ? [{ label: "given value" }, { label: "predicted value", size: 70 }]
+        : [{ splits: decades, values: (_, ticks) => ticks.map(power), label: "CG (logarithmic)" }, { splits: rounds, values: (_, ticks) => ticks.map((tick) => short(Math.sinh(tick) * scale)), label: "partial score", size: 70 }],
       cursor: { drag: { x: true, y: true, uni: 20 }, points: { show: false } },
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: { draw: [points(0), points(1)] },
@@ -553,7 +587,10 @@ function scatter() {
   });
   function tell(i) {
     const name = ids ? ids[i] : `row ${whole(at ? at[i] : i)}`;
-    byId("scatter-caption").textContent = `${name.slice(0, 200)}: ${className(owner[i])}, CG ${short(cg[i])}, partial ${short(partial[i])}${marked[i] ? ", flagged" : ""}`;
+    const values = regression
+      ? `given ${short(first[i])}, predicted ${short(second[i])}`
+      : `${className(owner[i])}, CG ${short(first[i])}, partial ${short(second[i])}`;
+    byId("scatter-caption").textContent = `${name.slice(0, 200)}: ${values}${marked[i] ? ", flagged" : ""}`;
   }
   const describe = () => {
     const count = marked.reduce((sum, one) => sum + one, 0);
@@ -654,6 +691,20 @@ function repeats() {
   );
 }
 
+// What the page says of classes, in the words for numbers.
+function words() {
+  byId("suspects-title").textContent = "Suspected values";
+  byId("scatter-title").textContent = "Predicted against given values";
+  byId("scatter").querySelector(".hint").textContent = "Right values lie near the diagonal. Drag to zoom, double-click to reset.";
+  byId("sort").querySelector("[value=from]").textContent = "given value";
+  byId("sort").querySelector("[value=to]").textContent = "predicted value";
+  byId("spread-title").textContent = "CG";
+  byId("extremes").querySelector(".hint").textContent = "The lowest and the highest CG: what is typical, and what is not.";
+  for (const id of ["extreme-class", "histogram-class", "scatter-class"]) byId(id).parentElement.hidden = true;
+  for (const node of [byId("class-plot").parentElement, byId("class-table"), byId("class-table").previousElementSibling, byId("pruning")]) node.hidden = true;
+}
+
+if (regression) words();
 suspects();
 map();
 extremes();

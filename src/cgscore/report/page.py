@@ -65,7 +65,7 @@ def write(
     max_thumbnail_bytes : int
         Bytes of all thumbnails; those beyond are left out.
     """
-    issues = scores.find_issues() if len(scores.classes) else None
+    issues = scores.find_issues() if scores.judged else None
     suspects = scores.table.iloc[:0] if issues is None else issues.worst_first().head(worst)
     notes: list[str] = []
     dataset: Dataset | None = None
@@ -88,7 +88,7 @@ def write(
         if omitted:
             notes.append(f"{omitted:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
-        _add_columns(document, dataset, scores.codes())
+        _add_columns(document, dataset, scores)
     if dataset is not None and dataset.texts is not None:
         document["texts"] = {
             at: short(dataset.texts[int(at)], MAX_TEXT_LENGTH) for at in document["names"]
@@ -134,12 +134,15 @@ def _neighbours(
     scores: Scores, dataset: Dataset, suspects: pd.DataFrame, progress: Progress
 ) -> pd.DataFrame:
     """The neighbours of the suspects."""
-    suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
+    codes = suggested = None
+    if len(scores.classes):
+        codes = scores.codes()
+        suggested = np.searchsorted(scores.classes, suspects["predicted_label"].to_numpy())
     return neighbours(
         dataset,
-        scores.codes(),
         suspects["position"].tolist(),
-        suggested.tolist(),
+        codes,
+        suggested,
         ridge=scores.judging_ridge,
         kernel=scores.kernel,
         progress=progress,
@@ -156,23 +159,23 @@ def _by_priority(document: dict[str, Any]) -> list[int]:
     wanted += [
         neighbour["at"]
         for row in suspects
-        for side in ("suggested", "given")
+        for side in ("suggested", "given", "similar")
         for neighbour in row[side]
     ]
     return list(dict.fromkeys(wanted))
 
 
-def _add_columns(document: dict[str, Any], dataset: Dataset, codes: Any) -> None:
-    """Add the most informative columns and their values; for texts the first columns."""
+def _add_columns(document: dict[str, Any], dataset: Dataset, scores: Scores) -> None:
+    """Add the most informative columns and their values; without classes the first columns."""
     rows, frame = document["suspects"], dataset.frame
     if frame is None:
         return
-    suspects, suggested = (np.array([row[key] for row in rows], np.intp) for key in ("at", "to"))
-    columns = (
-        informative_columns(frame, codes, suspects, suggested)
-        if dataset.texts is None
-        else frame.iloc[suspects, :MAX_COLUMNS]
-    )
+    suspects = np.array([row["at"] for row in rows], np.intp)
+    if dataset.texts is None and len(scores.classes):
+        suggested = np.array([row["to"] for row in rows], np.intp)
+        columns = informative_columns(frame, scores.codes(), suspects, suggested)
+    else:
+        columns = frame.iloc[suspects, :MAX_COLUMNS]
     document["columns"] = [short(name) for name in columns.columns]
     for row, values in zip(rows, columns.itertuples(index=False), strict=True):
         row["values"] = [short(value, MAX_TEXT_LENGTH) for value in values]

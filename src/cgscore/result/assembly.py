@@ -49,6 +49,7 @@ def assemble(
         ),
         loo=values.loo,
         judged_loo=None if judgement is None else judgement.loo,
+        judged_d=None if judgement is None or len(problem.labels.classes) else judgement.d,
         d=values.d,
         alpha=values.alpha,
         classes=problem.labels.classes,

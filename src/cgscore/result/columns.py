@@ -7,6 +7,7 @@ is unpacked before its size is known.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def check_columns(schema: Any, document: Document) -> None:
     names = list(schema.names)
     if len(set(names)) < len(names):
         raise Violation("two of its columns have the same name")
-    for name in (*REQUIRED, *document.lists):
+    for name in (*REQUIRED, *document.vectors, *document.lists):
         if name not in names:
             raise Violation(f"the column {name} is missing")
     families = {
@@ -74,7 +75,7 @@ def check_columns(schema: Any, document: Document) -> None:
         label_family = {bool: "bool", int: "int", float: "float", str: "text"}[
             type(document.classes[0])
         ]
-    expected_families = dict.fromkeys((*NUMBERS, "d", "alpha"), "float")
+    expected_families = dict.fromkeys((*NUMBERS, *document.vectors), "float")
     expected_families |= {"given_label": label_family, "predicted_label": label_family}
     for name, family in families.items():
         expected = expected_families.get(name, family)
@@ -120,9 +121,9 @@ def unpacked_bytes(footer: Any, schema: Any, document: Document) -> int:
     return int(max(unpacked, n * 8 * (len(schema.names) - lists + lists * k)))
 
 
-def check_complete(arrow: Any) -> None:
-    """Refuse rows without d or alpha."""
-    for name in ("d", "alpha"):
+def check_complete(arrow: Any, names: Sequence[str]) -> None:
+    """Refuse rows without a value in one of these columns, such as d or alpha."""
+    for name in names:
         if arrow[name].null_count:
             raise Violation(f"the column {name} has rows without a value")
 

@@ -70,8 +70,13 @@ def _headline(scores: Scores) -> str:
 
 def _distribution(scores: Scores) -> str:
     cg = scores.table["cg"].to_numpy()
-    top = float(np.sort(cg)[int(0.99 * (len(cg) - 1))])
-    text = f"CG median {np.median(cg):.3g}, 1 % above {top:.3g}"
+    finite = np.sort(cg[np.isfinite(cg)])
+    text = "no finite CG"
+    if len(finite):
+        top = float(finite[int(0.99 * (len(finite) - 1))])
+        text = f"CG median {np.median(finite):.3g}, 1 % above {top:.3g}"
+    if infinite := int(np.isinf(cg).sum()):
+        text += f", {infinite:,} infinite (identical inputs with different labels)"
     if len(scores.classes) and scores.table["margin"].notna().any():
         text += f"; leave-one-out accuracy {100 * scores.accuracy():.1f} %"
     return text

@@ -1,9 +1,9 @@
 """Saved results: one Parquet file each.
 
 Columns are those of `Scores.table`, then ``d``, ``alpha``, ``loo`` and, where labels are judged
-with another ridge, ``judged_loo``; metadata hold one JSON document (`cgscore.result.schema`). Files
-come from anywhere, so sizes are compared before anything is read, and names and types before values
-(`cgscore.result.columns`).
+apart, ``judged_loo`` and for a regression ``judged_d``; metadata hold one JSON document
+(`cgscore.result.schema`). Files come from anywhere, so sizes are compared before anything is read,
+and names and types before values (`cgscore.result.columns`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from cgscore.result.columns import (
     unpacked_bytes,
 )
 from cgscore.result.schema import (
-    ARRAYS,
     JUDGED,
+    JUDGED_D,
     Document,
     Violation,
     encode_document,
@@ -57,6 +57,7 @@ class SavedResult:
     complexity: dict[Any, float]
     meta: dict[str, Any]
     judged_loo: Array | None = None
+    judged_d: Array | None = None
 
 
 def write_result(result: SavedResult, path: Path) -> None:
@@ -74,6 +75,8 @@ def write_result(result: SavedResult, path: Path) -> None:
         raise ResultError(f"Ids or labels cannot be saved as Parquet: {error}") from error
     arrow = arrow.append_column("d", pa.array(result.d))
     arrow = arrow.append_column("alpha", pa.array(result.alpha))
+    if result.judged_d is not None:
+        arrow = arrow.append_column(JUDGED_D, pa.array(result.judged_d))
     for name, loo in (("loo", result.loo), (JUDGED, result.judged_loo)):
         if loo is not None:
             flat = pa.array(np.ascontiguousarray(loo).reshape(-1))
@@ -176,17 +179,19 @@ def _with_texts(arrow: Any, schema: Any, texts: list[str], limit: float) -> Any:
 
 def _parts(arrow: Any, document: Document) -> SavedResult:
     """The parts of a result, from columns of the right types, with their values checked."""
-    check_complete(arrow)
+    check_complete(arrow, document.vectors)
     loo = {name: predictions(arrow, document, name) for name in document.lists}
-    table = as_frame(arrow.drop_columns(list({*ARRAYS, *document.lists})))
+    vectors = {name: arrow[name].to_numpy().astype(np.float64) for name in document.vectors}
+    table = as_frame(arrow.drop_columns([*document.vectors, *document.lists]))
     classes = check_labels(table, document)
     check_copies(table)
     return SavedResult(
         table=table,
         loo=loo["loo"],
         judged_loo=loo.get(JUDGED),
-        d=arrow["d"].to_numpy().astype(np.float64),
-        alpha=arrow["alpha"].to_numpy().astype(np.float64),
+        d=vectors["d"],
+        alpha=vectors["alpha"],
+        judged_d=vectors.get(JUDGED_D),
         classes=classes,
         complexity=dict(zip(classes.tolist() or ["target"], document.complexity, strict=True)),
         meta=document.meta,

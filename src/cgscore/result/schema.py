@@ -202,14 +202,18 @@ def _judge(value: Any) -> bool:
 META_2: Mapping[str, Field] = {
     **META_1,
     "judge": Field("null, or an object with ridge and method", _judge, required=False),
+    "task_reason": Field(
+        "null or a text", lambda value: value is None or _text(value), required=False
+    ),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 
 #: Columns of numbers, any of which may be missing or infinite (`cgscore.duplicates`).
 NUMBERS = ("cg", "first_term", "partial", "third_term", "residual", "margin")
-ARRAYS = ("d", "alpha", "loo")
-JUDGED = "judged_loo"  # a column that is there if ``meta["judge"]`` is
-REQUIRED = ("id", "given_label", *NUMBERS, "predicted_label", *ARRAYS)
+VECTORS = ("d", "alpha")
+JUDGED = "judged_loo"  # a column that is there if ``meta["judge"]`` is,
+JUDGED_D = "judged_d"  # and one that then is there for a regression
+REQUIRED = ("id", "given_label", *NUMBERS, "predicted_label", *VECTORS, "loo")
 
 
 @dataclass(frozen=True)
@@ -229,6 +233,12 @@ class Document:
     def lists(self) -> tuple[str, ...]:
         """Columns that hold leave-one-out predictions."""
         return ("loo",) if self.meta.get("judge") is None else ("loo", JUDGED)
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """Columns of numbers that are not part of the table."""
+        judged = self.meta.get("judge") is not None and not self.classes
+        return (*VECTORS, JUDGED_D) if judged else VECTORS
 
 
 def encode_document(

@@ -16,6 +16,7 @@ from cgscore.data import Dataset
 from cgscore.data.csv_writer import write_csv
 from cgscore.errors import OptionError
 from cgscore.execution.progress import Listener, reporter
+from cgscore.issues.regression import find_target_issues
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.table import LabelIssues, find_issues
 from cgscore.kernel import RELU, Kernel, find_kernel, unit_rows
@@ -54,8 +55,9 @@ class Scores:
     complexity : dict
         Complexity of each class; under ``"target"`` for regression.
     judged_loo : (n, k) array or None
-        Leave-one-out predictions with the ridge by which labels are judged; None if that is the
-        ridge of the scores.
+        Leave-one-out predictions by which labels are judged; None if these are `loo`.
+    judged_d : (n,) array or None
+        For a regression that is judged apart: the diagonal that belongs to `judged_loo`.
     meta : dict
         How the scores were computed: method, options, source, timings, warnings.
     """
@@ -71,6 +73,7 @@ class Scores:
         complexity: Mapping[Any, float],
         meta: Mapping[str, Any],
         judged_loo: Array | None = None,
+        judged_d: Array | None = None,
         dataset: Dataset | None = None,
     ) -> None:
         self.table = table
@@ -79,7 +82,7 @@ class Scores:
         self.alpha = alpha
         self.classes = classes
         self.complexity = dict(complexity)
-        self.judged_loo = judged_loo
+        self.judged_loo, self.judged_d = judged_loo, judged_d
         self.meta = {"version": __version__, **meta}
         self._dataset = dataset
 
@@ -142,6 +145,11 @@ class Scores:
         agree = self.table["given_label"][predicted] == self.table["predicted_label"][predicted]
         return float(agree.mean()) if len(agree) else float("nan")
 
+    def class_names(self) -> dict[Any, str]:
+        """What each class is called: its name where the source has one, and otherwise itself."""
+        labels = self.classes.tolist()
+        return dict(zip(labels, self.meta.get("class_names") or map(str, labels), strict=True))
+
     # ------------------------------------------------------------ label issues
 
     @property
@@ -150,10 +158,30 @@ class Scores:
         return self.loo if self.judged_loo is None else self.judged_loo
 
     @property
+    def judged(self) -> bool:
+        """Whether any label can be judged: an example has a prediction for every class."""
+        return not bool(np.isnan(self.judging_loo).any(axis=1).all())
+
+    @property
     def judging_ridge(self) -> float:
         """The ridge of `judging_loo`."""
         judge = self.meta.get("judge")
         return float(self.meta["ridge"] if judge is None else judge["ridge"])
+
+    def judged_accuracy(self) -> float:
+        """Share of labels that are what `judging_loo` predicts; nan for regression."""
+        loo = self.judging_loo
+        predicted = ~np.isnan(loo).any(axis=1)
+        if not len(self.classes) or not predicted.any():
+            return float("nan")
+        return float((np.argmax(loo[predicted], axis=1) == self.codes()[predicted]).mean())
+
+    def typical_errors(self) -> tuple[float, float]:
+        """For numeric targets: median error of `judging_loo`, and of the median of all targets."""
+        if len(self.classes):
+            return float("nan"), float("nan")
+        y, mu = self.table["given_label"].to_numpy(np.float64), self.judging_loo[:, 0]
+        return float(np.nanmedian(np.abs(y - mu))), float(np.median(np.abs(y - np.median(y))))
 
     def label_issues(
         self,
@@ -163,6 +191,10 @@ class Scores:
         precision: float | None = None,
     ) -> pd.DataFrame:
         """Which labels are wrong, and what they should be.
+
+        Numeric targets are judged as well (`cgscore.issues.regression`); their table has the first
+        four columns, then ``low`` and ``high``, the 95 % interval of what the value should be, and
+        ``studentised_residual``.
 
         Parameters
         ----------
@@ -240,7 +272,15 @@ class Scores:
         self, by: str, expected_noise: float | None, precision: float | None
     ) -> LabelIssues:
         if not len(self.classes):
-            raise OptionError("label_issues is for classes; these scores are of a regression.")
+            return find_target_issues(
+                self.table,
+                self.judging_loo[:, 0],
+                self.d if self.judged_d is None else self.judged_d,
+                ridge=self.judging_ridge,
+                by=by,
+                expected_noise=expected_noise,
+                precision=precision,
+            )
         codes, loo = self.codes(), self.judging_loo
         table = self.table
         if self.judged_loo is not None:

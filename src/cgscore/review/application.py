@@ -58,7 +58,7 @@ class DecisionRequest(BaseModel):
 
     at: int
     action: Literal["accept", "keep", "change", "skip"]
-    label: int | None = None
+    label: int | float | None = None
     known: int | None = None
 
 

@@ -7,6 +7,7 @@ must be one that `cgscore.review.decisions` could have written.
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from dataclasses import dataclass
@@ -53,8 +54,8 @@ class Decision:
         Position of the example.
     action : str
         ``accept`` the suggested label, ``keep`` the given one, ``change`` to another, or ``skip``.
-    label : int
-        The class that the example has after it.
+    label : int or float
+        The class that the example has after it, by its code; in a regression the value.
     time : str
         Time of the decision, in UTC.
     """
@@ -62,12 +63,12 @@ class Decision:
     number: int
     position: int
     action: str
-    label: int
+    label: float
     time: str
 
 
 def decision_problem(
-    row: tuple[Any, ...], codes: NDArray[Any] | None, classes: int | None
+    row: tuple[Any, ...], given: NDArray[Any] | None, classes: int | None
 ) -> str | None:
     """The defect of a row of the table of decisions, or None.
 
@@ -75,23 +76,28 @@ def decision_problem(
     ----------
     row : tuple
         Number, position, action, label, time.
-    codes : (n,) array, optional
-        The given class of every example, if known.
+    given : (n,) array, optional
+        The given class or value of every example, if known.
     classes : int, optional
-        Number of classes, if known.
+        Number of classes, if known; 0 if labels are values.
     """
     number, position, action, label, time = row
     if number < 1:
         return "has a number below 1"
-    examples = None if codes is None else len(codes)
-    for name, value, limit in (("position", position, examples), ("label", label, classes)):
+    examples = None if given is None else len(given)
+    limits = [("position", position, examples)]
+    if classes:
+        limits.append(("label", label, classes))
+    for name, value, limit in limits:
         if not isinstance(value, int) or value < 0:
             return f"has the {name} {show(value)}; it must be an integer, 0 or larger"
         if limit is not None and value >= limit:
             return f"has the {name} {value}; it must be below {limit}"
+    if not isinstance(label, int | float) or not math.isfinite(label):
+        return f"has the label {show(label)}; it must be a number"
     if action not in ACTIONS:
         return f"has the action {show(action)}; it must be one of {', '.join(ACTIONS)}"
-    if action in ("keep", "skip") and codes is not None and codes[position] != label:
+    if action in ("keep", "skip") and given is not None and given[position] != label:
         return f"says {action!r} and has another label than the given one"
     if not is_time(time):
         return f"was made at {show(time)}, which is not a time"

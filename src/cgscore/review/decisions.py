@@ -66,7 +66,7 @@ class Decisions:
         self.path = path
         self._fingerprint = fingerprint
         self._lock = threading.Lock()
-        self._codes: NDArray[Any] | None = None
+        self._given: NDArray[Any] | None = None
         self._classes: int | None = None
         existing = file_identity(path)
         # Read-only first: a connection that may write puts the log of an earlier version into the
@@ -91,17 +91,17 @@ class Decisions:
         """Close the file."""
         self._connection.close()
 
-    def expect(self, codes: NDArray[Any], classes: int) -> None:
+    def expect(self, given: NDArray[Any], classes: int) -> None:
         """Refuse decisions, now and later, that do not fit these examples and classes.
 
         Parameters
         ----------
-        codes : (n,) integers
-            The given class of every example.
+        given : (n,) array
+            The given class of every example, or its value in a regression.
         classes : int
-            Number of classes.
+            Number of classes; 0 in a regression.
         """
-        self._codes, self._classes = codes, classes
+        self._given, self._classes = given, classes
         self.current()
 
     def current(self) -> dict[int, Decision]:
@@ -109,7 +109,7 @@ class Decisions:
         with self._lock, self._available():
             return self._standing()
 
-    def add(self, position: int, action: str, label: int, seen: int | None) -> Decision:
+    def add(self, position: int, action: str, label: float, seen: int | None) -> Decision:
         """Write a decision; on disk when this returns.
 
         Parameters
@@ -270,7 +270,7 @@ class Decisions:
             "SELECT number, position, action, label, made FROM decisions ORDER BY number"
         )
         for row in rows:
-            problem = decision_problem(row, self._codes, self._classes)
+            problem = decision_problem(row, self._given, self._classes)
             if problem is not None:
                 raise self._damaged(f"decision {row[0]} {problem}")
             if row[0] in taken_back:

@@ -5,10 +5,13 @@
 
 const SHOWN = 60; // cards in the grid
 const { byId, make, text } = nodes;
-const state = { queue: [], classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null, key: "", fingerprint: "" };
+const state = { queue: [], task: "", classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null, key: "", fingerprint: "" };
 const tab = sessionStorage.getItem("cgscore-tab") || ""; // without it the server answers nothing
 
-const label = (c, cls) => text(state.classes[c], `label ${cls || ""}`);
+const numeric = () => state.task === "regression"; // labels are numbers, and not classes
+const number = (value) => (value === null ? "–" : String(Number(value.toPrecision(6))));
+const label = (c, cls) => text(numeric() ? number(c) : state.classes[c], `label ${cls || ""}`);
+const sure = (value) => (value >= 0.995 ? "> 99 %" : percent(value));
 const percent = (value) => `${Math.round(100 * value)} %`;
 const say = (message) => { byId("message").textContent = message; };
 
@@ -49,7 +52,8 @@ function move(step) {
 
 function pairs() {
   const counts = new Map();
-  for (const row of state.queue) {
+  byId("pair").parentElement.hidden = numeric();
+  for (const row of numeric() ? [] : state.queue) {
     const key = `${row.from}-${row.to}`;
     counts.set(key, (counts.get(key) || 0) + 1);
   }
@@ -78,7 +82,7 @@ async function load() {
   const found = await ask("/api/review");
   const { ok, answer } = found;
   if (!ok) return say(`The review cannot be loaded: ${why(found)}`);
-  Object.assign(state, { queue: answer.queue, classes: answer.classes, pictures: answer.pictures, key: answer.key, fingerprint: answer.fingerprint });
+  Object.assign(state, { queue: answer.queue, task: answer.task, classes: answer.classes, pictures: answer.pictures, key: answer.key, fingerprint: answer.fingerprint });
   for (const link of document.querySelectorAll(".exports a")) link.search = `?key=${state.key}`;
   recall();
   byId("title").textContent = answer.title;
@@ -160,7 +164,7 @@ async function decide(row, action, chosen) {
   pending.add(at);
   const rows = shown();
   const after = rows[rows.findIndex((one) => one.at === at) + 1];
-  const seen = action === "accept" ? row.to : (chosen ?? null);
+  const seen = action === "accept" ? (numeric() ? row.predicted : row.to) : (chosen ?? null);
   const body = { at, action, label: seen, known: row.decision ? row.decision.number : null };
   const found = await send(row, body);
   const { ok, status, answer } = found;
@@ -232,8 +236,9 @@ function picture(at, description) {
 }
 
 function verdict(row) {
-  const sure = row.sure === null ? "" : ` · ${percent(row.sure)} sure`;
-  return make("p", {}, label(row.from, "given"), " → ", label(row.to, "suggested"), sure);
+  const words = row.sure === null ? "" : ` · ${sure(row.sure)} sure`;
+  if (numeric()) return make("p", {}, label(row.value, "given"), " → ", label(row.predicted, "suggested"), ` (95 %: ${number(row.low)} to ${number(row.high)})${words}`);
+  return make("p", {}, label(row.from, "given"), " → ", label(row.to, "suggested"), words);
 }
 
 function outcome(row) {
@@ -249,8 +254,10 @@ function button(cls, words, act, letter) {
 }
 
 function actions(row) {
-  const select = make("select", { "aria-label": "Another class", className: "another" },
-    make("option", { value: "" }, "another class …"), ...state.classes.map((name, c) => make("option", { value: String(c) }, name)));
+  const select = numeric()
+    ? make("input", { type: "number", step: "any", "aria-label": "Another value", placeholder: "another value", className: "another" })
+    : make("select", { "aria-label": "Another class", className: "another" },
+      make("option", { value: "" }, "another class …"), ...state.classes.map((name, c) => make("option", { value: String(c) }, name)));
   const change = () => { if (select.value !== "") decide(row, "change", Number(select.value)); };
   select.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); change(); } });
   return make("div", { className: "actions", role: "group", "aria-label": "Decision" },
@@ -286,16 +293,17 @@ async function drawOne() {
   const { ok, answer } = found;
   if (turn !== drawing) return; // another example was requested in the meantime
   if (!ok) { say(`This example cannot be shown: ${why(found)}`); return; }
-  Object.assign(row, { to: answer.to, sure: answer.sure }); // the class whose neighbours are shown
-  const side = (name, c) => make("div", {}, make("p", {}, "Most similar of ", label(c)),
-    make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), one.similarity.toFixed(3)))));
+  // the verdict whose neighbours are shown
+  for (const name of ["to", "sure", "predicted", "low", "high"]) if (name in answer) row[name] = answer[name];
+  const side = (name, c) => make("div", {}, c === null ? make("p", {}, "Most similar") : make("p", {}, "Most similar of ", label(c)),
+    make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), numeric() ? `${one.label} (${one.similarity.toFixed(3)})` : one.similarity.toFixed(3)))));
+  const named = (name) => (answer[name] || []).map((one) => cells(one, `${one.id} (${one.label})`));
   const cells = (one, name) => make("tr", {}, make("th", { scope: "row" }, text(name, "name")), ...one.cells.map((value) => make("td", { className: "text" }, text(value, "name"))));
   const columns = answer.columns.length
     ? make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Values" }, make("table", {},
       make("thead", {}, make("tr", {}, make("th", { scope: "col", className: "text" }, "example"), ...answer.columns.map((name) => make("th", { scope: "col", className: "text" }, text(name, "name"))))),
       make("tbody", {}, cells(answer, `${answer.id} (this)`),
-        ...answer.suggested.map((one) => cells(one, `${one.id} (${state.classes[row.to]})`)),
-        ...answer.given.map((one) => cells(one, `${one.id} (${state.classes[row.from]})`)))))
+        ...named("suggested"), ...named("given"), ...named("similar"))))
     : null;
   state.drawn = row.at;
   const places = shown();
@@ -305,7 +313,7 @@ async function drawOne() {
     make("div", { className: state.pictures ? "shown" : "" },
       state.pictures ? make("div", {}, picture(row.at, `example ${answer.id}`)) : null,
       make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), outcome(row), actions(row), columns,
-        make("div", { className: "sides" }, side("suggested", row.to), side("given", row.from)))));
+        make("div", { className: "sides" }, ...(numeric() ? [side("similar", null)] : [side("suggested", row.to), side("given", row.from)])))));
 }
 
 function card(row) {

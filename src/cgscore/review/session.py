@@ -13,14 +13,12 @@ from cgscore.errors import OptionError
 from cgscore.factorisation import Factor
 from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
-from cgscore.issues.noise_model import NoiseModel, estimate_noise
-from cgscore.issues.verdicts import judge
 from cgscore.problem import Inputs
-from cgscore.report.informative_columns import informative_columns
 from cgscore.report.values import MAX_TEXT_LENGTH, short
+from cgscore.review.class_labels import ClassLabels
 from cgscore.review.database import Decision
 from cgscore.review.decisions import Decisions
-from cgscore.typing import Array
+from cgscore.review.numeric_targets import NumericTargets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,24 +46,18 @@ class Review:
     """
 
     def __init__(self, scores: Scores, dataset: Dataset | None, decisions: Decisions) -> None:
-        if not len(scores.classes):
-            raise OptionError("There are no labels to review: these scores are of a regression.")
+        if not scores.judged:
+            raise OptionError(
+                "There is nothing to review: no example has a prediction for every class. Score "
+                "with more runs, or with another method than subsample."
+            )
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
-        self.codes = scores.codes()
-        decisions.expect(self.codes, len(scores.classes))
-        self.names = [
-            short(name) for name in scores.meta.get("class_names") or scores.classes.tolist()
-        ]
-        issues = scores.label_issues()
-        self._flagged = issues["is_label_issue"].to_numpy()
-        self._right = issues["label_score"].to_numpy()
-        best, second = (
-            np.searchsorted(scores.classes, issues[name].fillna(scores.classes[0]))
-            for name in ("predicted_label", "runner_up")
+        self.subject: ClassLabels | NumericTargets = (
+            ClassLabels(scores) if len(scores.classes) else NumericTargets(scores)
         )
-        self._suggested, self._sure = self._others(best, second, issues["confidence"].to_numpy())
-        self._columns = self._informative_columns()
-        self._noise: NoiseModel | None = None
+        self.given = self.subject.given
+        decisions.expect(self.given, self.subject.count)
+        self._columns = self._shown_columns()
         self._prepared: Inputs | None = None
         self._factor: Factor | None = None
         self._preparing, self._scoring = threading.Lock(), threading.Lock()
@@ -76,7 +68,8 @@ class Review:
         return {
             "title": short(self.scores.meta["source"]),
             "fingerprint": self.scores.meta["fingerprint"],
-            "classes": self.names,
+            "task": self.scores.meta["task"],
+            "classes": list(self.subject.names),
             "queue": self.queue(),
             "progress": self.progress(),
             "pictures": self.dataset is not None and self.dataset.drawable,
@@ -87,66 +80,54 @@ class Review:
     def queue(self) -> list[dict[str, Any]]:
         """All examples that were ever suspected or decided, the worst first."""
         current = self.decisions.current()
-        wanted = np.union1d(np.flatnonzero(self._flagged), np.array(list(current), np.intp))
+        labels = self.subject
+        wanted = np.union1d(np.flatnonzero(labels.flagged), np.array(list(current), np.intp))
         ids = self.scores.table["id"].to_numpy()
         return [
             {
                 "at": int(at),
                 "id": short(ids[at]),
-                "from": int(self.codes[at]),
-                "to": int(self._suggested[at]),
-                "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
+                **labels.verdict(int(at)),
                 "cells": self._cells(int(at))[:MAX_GRID_COLUMNS],
                 "decision": _as_json(current.get(int(at))),
             }
-            for at in wanted[np.argsort(self._right[wanted], kind="stable")]
+            for at in wanted[np.argsort(labels.right[wanted], kind="stable")]
         ]
 
     def example(self, at: int) -> dict[str, Any]:
-        """One example, with its neighbours of the given and of the suggested class."""
-        row = self.scores.table.iloc[at]
-        to = int(self._suggested[at])
+        """One example, with its neighbours: of the given and of the suggested class, or of all."""
+        identity, cg = (self.scores.table[name].iloc[at] for name in ("id", "cg"))
+        labels = self.subject
         example: dict[str, Any] = {
             "at": at,
-            "id": short(row["id"]),
-            "from": int(self.codes[at]),
-            "to": to,
-            "sure": None if np.isnan(self._sure[at]) else float(self._sure[at]),
-            "cg": float(row["cg"]) if np.isfinite(row["cg"]) else None,
-            "given": [],
-            "suggested": [],
+            "id": short(identity),
+            **labels.verdict(at),
+            "cg": float(cg) if np.isfinite(cg) else None,
+            **{side: [] for side, _ in labels.sides(at)},
             "columns": [short(name) for name in self._columns],
             "cells": self._cells(at),
         }
         if self.dataset is None:
             return example
-        for side, c in (("given", int(self.codes[at])), ("suggested", to)):
+        for side, c in labels.sides(at):
+            codes = None if c is None else self.given
             example[side] = [
                 {
                     "at": near,
                     "id": short(self.dataset.ids[near]),
+                    "label": labels.caption(near),
                     "similarity": similarity,
                     "cells": self._cells(near),
                 }
-                for near, similarity in nearest(self._inputs(), self.codes, at, c)
+                for near, similarity in nearest(self._inputs(), codes, at, c)
             ]
         return example
 
-    def decide(self, at: int, action: str, label: int | None, seen: int | None) -> Decision:
-        """Save a decision; `label` is the suggested class that was shown, or the chosen one."""
+    def decide(self, at: int, action: str, label: float | None, seen: int | None) -> Decision:
+        """Save a decision; `label` is the suggested label that was shown, or the chosen one."""
         if not 0 <= at < len(self.scores):
             raise OptionError(f"There is no example {at}.")
-        given = int(self.codes[at])
-        new = given if action in ("keep", "skip") else label
-        if new is None or not 0 <= new < len(self.names):
-            raise OptionError(
-                f"label must be a class from 0 to {len(self.names) - 1} for {action!r}; got "
-                f"{label!r}."
-            )
-        if action == "change" and new == self._suggested[at]:
-            action = "accept"
-        if action in ("accept", "change") and new == given:
-            action = "keep"
+        action, new = self.subject.checked(at, action, label)
         return self.decisions.add(at, action, new, seen)
 
     def progress(self) -> dict[str, Any]:
@@ -155,7 +136,8 @@ class Review:
         counts = dict.fromkeys(("accept", "keep", "change", "skip"), 0)
         for decision in current.values():
             counts[decision.action] += 1
-        undecided = int(self._flagged.sum() - self._flagged[list(current)].sum())
+        flagged = self.subject.flagged
+        undecided = int(flagged.sum() - flagged[list(current)].sum())
         judged = counts["accept"] + counts["keep"] + counts["change"]
         taught = None
         if judged >= MIN_JUDGED:
@@ -169,8 +151,7 @@ class Review:
     def rescore(self) -> None:
         """Score again with the corrections, and rank the undecided examples; runs until done.
 
-        The noise model stays that of the labels before any correction, since the rate of wrong
-        labels among the open ones has not changed. Suspects stay suspects until they are decided.
+        Suspects stay suspects until they are decided.
         """
         with self._scoring:
             self.rescoring = {"state": "running"}
@@ -185,32 +166,15 @@ class Review:
         """Update the verdicts, and return how many more labels are suspected."""
         if self.dataset is None:
             raise OptionError("Scoring again needs the data: --source")
-        if self._noise is None:
-            loo = self.scores.judging_loo
-            predicted = ~np.isnan(loo).any(axis=1)
-            self._noise = estimate_noise(loo[predicted], self.codes[predicted])
         if self._factor is None:
             self._factor = factor(
                 self.dataset, ridge=self.scores.judging_ridge, kernel=self.scores.kernel.name
             )
-        labels = self.corrected()
-        rescored = self._factor.score(self.scores.classes[labels])
-        loo = np.full((len(rescored), len(self.names)), -1.0)  # for classes left without examples
-        loo[:, np.searchsorted(self.scores.classes, rescored.classes)] = rescored.loo
-        verdicts = judge(loo, labels, self._noise)
-        more = (verdicts.right < 0.5) & ~self._flagged
-        self._right = verdicts.right
-        self._suggested, self._sure = self._others(
-            verdicts.best, verdicts.second, verdicts.best_probability
-        )
-        agrees = verdicts.best == self.codes
-        self._sure[agrees] = verdicts.second_probability[agrees]
-        self._flagged = self._flagged | more
-        return int(more.sum())
+        return self.subject.judge_again(self._factor, self.corrected())
 
-    def corrected(self) -> NDArray[np.intp]:
-        """Classes with all decisions applied."""
-        labels: NDArray[np.intp] = self.codes.copy()
+    def corrected(self) -> NDArray[Any]:
+        """Codes of classes, or numbers, with all decisions applied."""
+        labels: NDArray[Any] = self.given.copy()
         for decision in self.decisions.current().values():
             labels[decision.position] = decision.label
         return labels
@@ -223,8 +187,8 @@ class Review:
         table: pd.DataFrame = pd.DataFrame(
             {
                 "id": self.scores.table["id"].to_numpy(),
-                "label": self.scores.classes[now],
-                "changed": now != self.codes,
+                "label": self.subject.as_given(now),
+                "changed": now != self.given,
             }
         )
         return table
@@ -235,39 +199,29 @@ class Review:
 
         decisions = sorted(self.decisions.current().values(), key=lambda decision: decision.number)
         changes = [
-            decision for decision in decisions if decision.label != self.codes[decision.position]
+            decision for decision in decisions if decision.label != self.given[decision.position]
         ]
         at = np.array([decision.position for decision in changes], np.intp)
-        new = np.array([decision.label for decision in changes], np.intp)
+        new = np.array([decision.label for decision in changes], self.given.dtype)
+        as_given = self.subject.as_given
         table: pd.DataFrame = pd.DataFrame(
             {
                 "id": self.scores.table["id"].to_numpy()[at],
-                "old_label": self.scores.classes[self.codes[at]],
-                "new_label": self.scores.classes[new],
+                "old_label": as_given(self.given[at]),
+                "new_label": as_given(new),
                 "when": [decision.time for decision in changes],
             }
         )
         return table
 
-    def _others(
-        self, best: NDArray[np.intp], second: NDArray[np.intp], sure: Array
-    ) -> tuple[NDArray[np.intp], Array]:
-        """The most probable class other than the given one; its probability if it is the best."""
-        suggested = np.where(best == self.codes, second, best).astype(np.intp)
-        return suggested, np.where(best == self.codes, np.nan, sure)
-
-    def _informative_columns(self) -> list[Any]:
+    def _shown_columns(self) -> list[Any]:
         """The columns of a table, the most informative about the suspects first."""
         frame = None if self.dataset is None or self.dataset.drawable else self.dataset.frame
         if frame is None or self.dataset is None:
             return []
         if self.dataset.texts is not None:  # they come first
             return frame.columns.tolist()[:MAX_COLUMNS]
-        suspects = np.flatnonzero(self._flagged)
-        first: list[Any] = []
-        if len(suspects):
-            columns = informative_columns(frame, self.codes, suspects, self._suggested[suspects])
-            first = columns.columns.tolist()
+        first = self.subject.columns_first(frame)
         return [*first, *(name for name in frame.columns if name not in first)][:MAX_COLUMNS]
 
     def _cells(self, at: int) -> list[str]:
