@@ -85,3 +85,24 @@ def test_mistakes(noisy: tuple[Any, Any], tmp_path: Path) -> None:
     moved = invoke("issues", "s.parquet", "--why", "--source", "moved.csv", folder=tmp_path)
     assert moved.returncode == 0, moved.stderr
     assert "\n    like " in moved.stdout
+
+
+def test_conflicts_have_a_section_of_their_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.standard_normal((80, 3)) + 3 * y[:, None]
+    X[5] = X[4]  # a tie
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    text = invoke("issues", "d.npz", folder=tmp_path).stdout
+    assert "Identical inputs with different labels:\n  4: 0, 5: 1 (undecidable)\n" in text
+    groups = json.loads(invoke("issues", "d.npz", "--json", folder=tmp_path).stdout)
+    assert groups["conflict_groups"] == [
+        {
+            "group": 0,
+            "undecidable": True,
+            "members": [
+                {"id": 4, "given_label": 0, "is_label_issue": False},
+                {"id": 5, "given_label": 1, "is_label_issue": False},
+            ],
+        }
+    ]

@@ -285,3 +285,32 @@ def test_a_locked_file(server: Server, browser: Browser, result: Path) -> None:
     assert page.locator("#resend").is_hidden()
     assert server.json("GET", "/api/review")["progress"]["counts"]["keep"] == 1
     page.context.close()
+
+
+def test_numbers(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 2))
+    y = 100 + 10 * X[:, 0] + rng.standard_normal(120)
+    y[[5, 17]] = 1000.5, -800.0
+    frame = pd.DataFrame(X, columns=["width", "height"]).assign(price=y)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    cgscore.score(tmp_path / "t.csv", "price").save(tmp_path / "s.parquet")
+    with serving(tmp_path / "s.parquet") as server:
+        page = opened(browser, server)
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        queue = server.json("GET", "/api/review")["queue"]
+        title = page.locator("#one-title").inner_text()
+        assert title == str(queue[0]["at"])
+        assert "95 %:" in page.locator("#one p", has_text="sure").inner_text()
+        assert page.locator("#one .sides .strip li").count() == 3
+        page.keyboard.press("a")
+        saved(page, "Saved: accept")
+        other_example(page, title)
+        page.locator("#one .another").fill("98.5")
+        page.locator("#one .another").press("Enter")
+        saved(page, "Saved: change")
+        assert wrong == []
+        labels = {row["at"]: row["decision"] for row in server.json("GET", "/api/review")["queue"]}
+    assert labels[queue[0]["at"]]["label"] == queue[0]["predicted"]
+    assert labels[queue[1]["at"]]["label"] == 98.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,7 @@ from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.reasons import print_reasons
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
-from cgscore.cli.suspects import SUSPECTS_SHOWN, print_findings, print_issues
+from cgscore.cli.suspects import SUSPECTS_SHOWN, print_conflicts, print_findings, print_issues
 from cgscore.cli.verbosity import print_note, show_progress
 from cgscore.errors import CGScoreError
 
@@ -102,6 +102,7 @@ def issues(
                 "notes": scores.meta["notes"],
                 "warnings": scores.meta["warnings"],
                 "worst": shown.reset_index().to_dict("records"),
+                "conflict_groups": _conflict_groups(table),
                 "why": None if neighbours is None else neighbours.to_dict("records"),
                 "note": note,
             }
@@ -113,10 +114,26 @@ def issues(
     else:
         print_findings(console, scores, table)
         print_reasons(console, scores, scores.data(data), shown, neighbours)
+        print_conflicts(console, scores, table)
     if note is not None:
         print_note(note)
     if output is not None:
         print_written({str(output): f"{len(table):,} rows"})
+
+
+def _conflict_groups(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The groups of identical inputs with different labels, each with its members."""
+    if "conflict_group" not in table:
+        return []
+    members = table[table["conflict_group"].notna()].reset_index()
+    return [
+        {
+            "group": int(number),
+            "undecidable": bool((group["kind"] == "undecidable").any()),
+            "members": group[["id", "given_label", "is_label_issue"]].to_dict("records"),
+        }
+        for number, group in members.groupby("conflict_group")
+    ]
 
 
 def _neighbours(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 SUSPECTS_SHOWN = 10
+CONFLICTS_SHOWN = 5  # groups of identical inputs
 MIN_ACCURACY = 0.7  # leave-one-out accuracy below which many labels are hard to tell
 MAX_ERROR_RATIO = 0.7  # error of predicted numbers over that of their median, likewise
 MIN_WIDTH = 8  # characters to which a column may be shortened
@@ -60,6 +61,26 @@ def print_issues(
     if len(suspects):
         console.print("The worst:")
         print_suspects(console, scores, suspects)
+    print_conflicts(console, scores, issues)
+
+
+def print_conflicts(console: Console, scores: Scores, issues: pd.DataFrame) -> None:
+    """Print the first groups of identical inputs that have different labels."""
+    if "conflict_group" not in issues or not issues["conflict_group"].notna().any():
+        return
+    names = scores.class_names()
+    console.print("Identical inputs with different labels:")
+    groups = issues[issues["conflict_group"].notna()].groupby("conflict_group")
+    for _, group in list(groups)[:CONFLICTS_SHOWN]:
+        members = ", ".join(
+            f"{shortened(identifier)}: {shortened(names.get(label, label))}"
+            for identifier, label in zip(group.index[:3], group["given_label"], strict=False)
+        )
+        more = f", and {len(group) - 3:,} more" if len(group) > 3 else ""
+        tie = " (undecidable)" if (group["kind"] == "undecidable").any() else ""
+        console.print(f"  {shortened(members, console.width - 30)}{more}{tie}", soft_wrap=True)
+    if len(groups) > CONFLICTS_SHOWN:
+        console.print(f"  and {len(groups) - CONFLICTS_SHOWN:,} more groups")
 
 
 def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> None:

@@ -34,6 +34,8 @@ class ClassLabels:
         Whether each label was ever suspected.
     right : (n,) array
         Probability that each label is right; the lowest are reviewed first.
+    conflicts : (m,) array
+        Positions of examples whose input others share under another label.
     """
 
     def __init__(self, scores: Scores) -> None:
@@ -49,6 +51,9 @@ class ClassLabels:
             for name in ("predicted_label", "runner_up")
         )
         self._suggest(best, second, issues["confidence"].to_numpy())
+        groups = issues["conflict_group"].to_numpy(np.float64, na_value=np.nan)
+        self.conflicts: NDArray[np.intp] = np.flatnonzero(~np.isnan(groups))
+        self._group = {int(at): int(groups[at]) for at in self.conflicts}
         self._noise: NoiseModel | None = None
 
     def verdict(self, at: int) -> dict[str, Any]:
@@ -58,6 +63,7 @@ class ClassLabels:
             "from": int(self.given[at]),
             "to": int(self._suggested[at]),
             "sure": None if np.isnan(sure) else float(sure),
+            "conflict": self._group.get(at),
         }
 
     def sides(self, at: int) -> list[tuple[str, int | None]]:

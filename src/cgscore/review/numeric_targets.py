@@ -24,6 +24,7 @@ class NumericTargets:
 
     count = 0
     names: tuple[str, ...] = ()
+    conflicts: NDArray[np.intp] = np.empty(0, np.intp)
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
@@ -41,6 +42,7 @@ class NumericTargets:
             "low": _finite(row["low"]),
             "high": _finite(row["high"]),
             "sure": _finite(1 - row["label_score"]),
+            "conflict": None,
         }
 
     def sides(self, at: int) -> list[tuple[str, int | None]]:

@@ -36,7 +36,9 @@ const why = ({ status, answer }) => answer.detail || `the server answers ${statu
 function shown() {
   return state.queue.filter((row) => {
     if (state.pair !== "" && `${row.from}-${row.to}` !== state.pair) return false;
-    return state.which === "all" || (state.which === "open") === (row.decision === null);
+    if (state.which === "conflicts") return row.conflict !== null;
+    if (state.which === "open") return row.flagged && row.decision === null;
+    return state.which === "all" || row.decision !== null;
   });
 }
 
@@ -62,6 +64,7 @@ function pairs() {
     return make("option", { value: key }, `${state.classes[from]} → ${state.classes[to]} (${count})`);
   });
   byId("pair").replaceChildren(make("option", { value: "" }, `all (${state.queue.length})`), ...options);
+  byId("which").querySelector("[value=conflicts]").hidden = !state.queue.some((row) => row.conflict !== null);
   if (!counts.has(state.pair)) state.pair = "";
   byId("pair").value = state.pair;
 }
@@ -241,6 +244,13 @@ function verdict(row) {
   return make("p", {}, label(row.from, "given"), " → ", label(row.to, "suggested"), words);
 }
 
+// Identical inputs with different labels: which examples share this one's input, and their labels.
+function conflict(row) {
+  if (row.conflict === null) return null;
+  const others = state.queue.filter((other) => other.conflict === row.conflict && other.at !== row.at);
+  return make("p", { className: "conflict" }, "Identical to ", ...others.flatMap((other) => [text(other.id, "name"), " (", label(other.from), ") "]), row.flagged ? "" : "as often under one label as under another: undecidable");
+}
+
 function outcome(row) {
   const words = { accept: "accepted", keep: "kept", change: "changed to", skip: "skipped" };
   const waiting = unsent.get(row.at);
@@ -312,13 +322,13 @@ async function drawOne() {
     make("h2", { id: "one-title", tabIndex: -1 }, text(answer.id, "name")),
     make("div", { className: state.pictures ? "shown" : "" },
       state.pictures ? make("div", {}, picture(row.at, `example ${answer.id}`)) : null,
-      make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), outcome(row), actions(row), columns,
+      make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), conflict(row), outcome(row), actions(row), columns,
         make("div", { className: "sides" }, ...(numeric() ? [side("similar", null)] : [side("suggested", row.to), side("given", row.from)])))));
 }
 
 function card(row) {
   return make("li", { className: "card", "data-at": String(row.at) }, picture(row.at, `example ${row.id}`), verdict(row), make("p", {}, text(row.id, "name")),
-    ...row.cells.map((value) => make("p", {}, text(value, "name"))), outcome(row), cardActions(row));
+    ...row.cells.map((value) => make("p", {}, text(value, "name"))), conflict(row), outcome(row), cardActions(row));
 }
 
 // a decided card stays where it is, so that the next one does not slip under the pointer

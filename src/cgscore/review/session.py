@@ -78,16 +78,18 @@ class Review:
         }
 
     def queue(self) -> list[dict[str, Any]]:
-        """All examples that were ever suspected or decided, the worst first."""
+        """All examples that were ever suspected or decided, or are in conflict; the worst first."""
         current = self.decisions.current()
         labels = self.subject
         wanted = np.union1d(np.flatnonzero(labels.flagged), np.array(list(current), np.intp))
+        wanted = np.union1d(wanted, labels.conflicts)
         ids = self.scores.table["id"].to_numpy()
         return [
             {
                 "at": int(at),
                 "id": short(ids[at]),
                 **labels.verdict(int(at)),
+                "flagged": bool(labels.flagged[at]),
                 "cells": self._cells(int(at))[:MAX_GRID_COLUMNS],
                 "decision": _as_json(current.get(int(at))),
             }
