@@ -39,9 +39,6 @@ from typing import Any
 import numpy as np
 
 import cgscore
-from cgscore.issues.regression import judge_targets
-from cgscore.kernel import unit_rows
-from cgscore.solvers.ridge_search import least_error, ridge_sample
 
 MAX_EXAMPLES = 1000
 TREES = 30
@@ -134,28 +131,21 @@ def corrupted(y: Any, kind: str, seed: int) -> Any:
     return z
 
 
-def predictions(X: Any, z: Any) -> tuple[Any, Any]:
-    """Leave-one-out predictions and d, with the ridge of the least leave-one-out error."""
-    middle, sample = np.median(z), ridge_sample(len(X), 0)
-    ridge = least_error(unit_rows(X[sample]), (z - middle)[sample][:, None]).ridge
-    scores = cgscore.score(X, z - middle, task="regression", ridge=ridge)
-    return scores.loo[:, 0] + middle, scores.d
-
-
 def ours(X: Any, y: Any, z: Any) -> dict[str, Any]:
     start = time.perf_counter()
-    mu, d = predictions(X, z)
-    verdicts = judge_targets(z, mu, d)
+    scores = cgscore.score(X, z, task="regression")
+    issues = scores.find_issues()
+    table = issues.table
     seconds = time.perf_counter() - start
-    wrong = y != z
-    inside = ((verdicts.low <= y) & (y <= verdicts.high))[~wrong]
+    wrong, right = y != z, table["label_score"].to_numpy()
+    inside = ((table["low"] <= y) & (y <= table["high"])).to_numpy()[~wrong]
     return {
-        **measures(wrong, verdicts.right, verdicts.right < 0.5),
-        "estimated": verdicts.wrong / len(y),
-        "brier": float(np.mean((verdicts.right - ~wrong) ** 2)),
+        **measures(wrong, right, table["is_label_issue"].to_numpy()),
+        "estimated": issues.summary.estimated_wrong / len(y),
+        "brier": float(np.mean((right - ~wrong) ** 2)),
         "covered": float(inside.mean()),
-        "covered_by_prediction": thirds(mu[~wrong], inside),
-        "covered_by_d": thirds(d[~wrong], inside),
+        "covered_by_prediction": thirds(table["predicted_label"].to_numpy()[~wrong], inside),
+        "covered_by_d": thirds(np.asarray(scores.judged_d)[~wrong], inside),
         "seconds": seconds,
     }
 
