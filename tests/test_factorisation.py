@@ -348,3 +348,35 @@ def test_the_loss_of_each_labelling_is_its_own(many: tuple[Any, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         factor.score_new(X[:5] + 0.5, y[:5], y=y)
+
+
+def test_gaps_of_named_groups_are_those_of_removal() -> None:
+    rng = np.random.default_rng(0)
+    n = 300
+    X, y = rng.standard_normal((n, 8)), np.arange(n) % 3
+    groups = rng.choice(["a", "b", "c", "d"], n)
+    table = cgscore.factor(X).group_gaps(groups, y)
+    assert table["group"].tolist() == list(dict.fromkeys(groups.tolist()))
+    whole = cgscore.complexity(X, y)
+    for row in table.to_dict("records"):
+        stay = groups != row["group"]
+        assert row["examples"] == (~stay).sum()
+        rest = cgscore.complexity(X[stay], y[stay])
+        for c in range(3):
+            assert row[f"gap_{c}"] == pytest.approx(whole[c] - rest[c], rel=1e-9)
+        assert row["gap"] == pytest.approx(sum(whole.values()) - sum(rest.values()), rel=1e-9)
+
+
+def test_gaps_of_named_groups_in_several_panels() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((400, 5)), rng.standard_normal(400)
+    groups = np.sort(rng.integers(0, 4, 400))
+    factor = cgscore.factor(X, ridge=0.1)
+    narrow = cgscore.factor(X, ridge=0.1, memory_limit="500kB")
+    table, other = factor.group_gaps(groups, y), narrow.group_gaps(groups, y)
+    assert list(table.columns) == ["group", "examples", "gap"]
+    np.testing.assert_allclose(table["gap"], other["gap"], rtol=1e-9)
+    members = np.flatnonzero(groups == 2)
+    assert table["gap"][2] == pytest.approx(factor.gap(members, y)["target"])
+    with pytest.raises(OptionError, match="groups must have 400 values"):
+        factor.group_gaps(groups[:3], y)

@@ -47,7 +47,7 @@ from cgscore.solvers.cholesky.inplace import (
 from cgscore.solvers.cholesky.plan import Plan
 from cgscore.solvers.cholesky.storage import Store
 from cgscore.solvers.tiles import PIECE, cuts
-from cgscore.typing import Array, Matrix
+from cgscore.typing import Array, Index, Matrix
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,19 @@ class Cholesky:
             _forward(self._store, W, 0, ignore)
             _backward(self._store, W)
         return np.asarray(W.T, dtype=np.float64)
+
+    def inverse_columns(self, columns: Index) -> tuple[Array, int]:
+        """Columns of ``L^-1`` from the first row that is not zero on, and the number of that row.
+
+        (n - s)^2 flops each, with s the first row.
+        """
+        e = self.plan.edges
+        first = int(np.searchsorted(e, columns.min(), side="right")) - 1 if len(columns) else 0
+        W = np.zeros((len(columns), self.plan.n - e[first]), self.plan.dtype, order="F")
+        W[np.arange(len(columns)), columns - e[first]] = 1
+        with all_blas_threads():
+            _forward(self._store, W, first, ignore)
+        return np.asarray(W.T, dtype=np.float64), e[first]
 
     def inverse_diagonal(self, progress: Progress, store: StepStore | None = None) -> Array:
         """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops.
