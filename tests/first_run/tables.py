@@ -100,7 +100,7 @@ def genes(packages: Packages) -> pd.DataFrame:
     frame = pd.read_csv(packages.python("ISLP", "data", "Khan_xtrain.csv"))
     labels = pd.read_csv(packages.python("ISLP", "data", "Khan_ytrain.csv"))
     keep = [name for name in frame.columns if not str(name).startswith("Unnamed")]
-    labelled: pd.DataFrame = frame[keep].assign(tumour=labels.iloc[:, -1].to_numpy())
+    labelled: pd.DataFrame = frame[keep].copy().assign(tumour=labels.iloc[:, -1].to_numpy())
     return labelled
 
 
