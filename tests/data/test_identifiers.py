@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.data.readers.workbooks import write_workbook
 
 import cgscore
 from cgscore.data.identifiers import counts_or_names
@@ -66,6 +67,8 @@ def column(values: Any, name: str = "a") -> Any:
         (column(RNG.permutation(N) + 500, "loan_ID"), "a different number in every row"),
         (column(RNG.permutation(N) + 500, "Bid"), None),
         (column(RNG.permutation(N) // 2, "CustomerId"), None),
+        (column(RNG.permutation(N) + 500, ""), "a different number in every row"),
+        (column(RNG.permutation(N) // 2, ""), None),
         (column(range(5)), None),
     ],
 )
@@ -110,3 +113,17 @@ def test_columns_are_dropped_on_request(tmp_path: Path) -> None:
             cgscore.read(source, label_column="Survived", drop="sex")
         with pytest.raises(cgscore.CGScoreError, match="'Survived' holds the labels; keep it"):
             cgscore.read(source, label_column="Survived", drop="Survived")
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+def test_numbers_of_rows_that_were_drawn_are_no_inputs(form: str, tmp_path: Path) -> None:
+    rows = RNG.permutation(500)[:40]
+    table = pd.DataFrame({"": rows, "x": RNG.standard_normal(40), "label": [0, 1] * 20})
+    path = tmp_path / f"t.{form}"
+    if form == "csv":
+        table.to_csv(path, index=False)
+    else:
+        write_workbook(path, [[None, "x", "label"], *table.astype(object).to_numpy().tolist()])
+    data = cgscore.read(path)
+    assert data.X.shape == (40, 2)
+    assert "left out: a column without a name (a different number in every row)" in data.notes

@@ -122,4 +122,4 @@ def test_bad_options(tmp_path: Path) -> None:
     with pytest.raises(LabelError, match="line 2"):
         cgscore.read(X, labels=tmp_path / "gap.txt")
     with pytest.raises(DataError, match="holds text"):
-        cgscore.read(frame(word="x"), labels=Y)
+        cgscore.read(frame(word="x"), labels=Y, preprocess="none")

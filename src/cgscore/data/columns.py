@@ -29,6 +29,7 @@ from cgscore.data.dates import parse_dates
 from cgscore.data.identifiers import counts_or_names, left_out_note
 from cgscore.data.readers.bounded import refuse_size
 from cgscore.errors import DataError
+from cgscore.spelling import spelled
 from cgscore.typing import Array
 
 if TYPE_CHECKING:
@@ -170,8 +171,8 @@ def _prepared(column: pd.Series[Any], source: str) -> Column:
         return Column("number", column)
     if any(isinstance(cell, list | tuple | dict | np.ndarray) for cell in seen.head(100)):
         raise DataError(
-            f"{source}: column {name!r} holds lists. Leave it out (--drop {name}), give the lists "
-            "as an array, or the table as one of pyarrow with one column of lists."
+            f"{source}: column {name!r} holds lists. Give the lists as an array, or the table as "
+            f"one of pyarrow with one column of lists; or leave it out: {spelled(drop=name)}"
         )
     dates = parse_dates(column)
     if dates is not None:
@@ -204,8 +205,8 @@ def _numbers_as_text(column: pd.Series[Any], source: str) -> Column | None:
         row = int(seen.index[int(np.argmax(other))])
         raise DataError(
             f"{source}: column {column.name!r} holds numbers, but row {row} (counted from 0) has "
-            f"{seen.loc[row]!r}. Correct such values or leave the column out "
-            f"(--drop {column.name})."
+            f"{seen.loc[row]!r}. Correct such values, or leave the column out: "
+            f"{spelled(drop=column.name)}"
         )
     signs = sorted(set(words[~numbers]))
     note = f"{' '.join(signs)} in {column.name!s} counts as a missing number"
@@ -221,7 +222,7 @@ def _refuse_names(column: pd.Series[Any], source: str) -> None:
     if count > MAX_CATEGORIES and count > MAX_UNIQUE_SHARE * len(seen):
         raise DataError(
             f"{source}: column {name!r} holds {count:,} different texts, too many for categories, "
-            f"and there is no other input. Read it as text: --text-column {name}"
+            f"and there is no other input. Read it as text: {spelled(text_column=name)}"
         )
 
 
@@ -313,8 +314,8 @@ def _plain(frame: pd.DataFrame, source: str) -> NDArray[Any]:
     text = [name for name, number in zip(frame, numeric, strict=True) if not number]
     if text:
         raise DataError(
-            f"{source}: column {text[0]!r} holds text. Expected numbers; "
-            'preprocess="table" encodes text columns.'
+            f"{source}: column {text[0]!r} holds text. Expected numbers; to encode columns of text:"
+            f" {spelled(preprocess='table')}"
         )
     refuse_cells(frame.isna().to_numpy(), frame, source)
     values = frame.to_numpy()

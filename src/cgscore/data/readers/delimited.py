@@ -31,6 +31,7 @@ from cgscore.data.readers.text_files import NUMBER, encoding_notes, plain_values
 from cgscore.data.tables import ID_COLUMN, LABEL_COLUMNS, from_frame
 from cgscore.errors import LabelError, SourceError
 from cgscore.execution.files import replace_file
+from cgscore.spelling import spelled
 from cgscore.typing import Index
 
 if TYPE_CHECKING:
@@ -151,9 +152,9 @@ def _check_label(path: Path, first: list[str], names: list[str], options: ReadOp
         return
     row = ", ".join(first[:6])[:100]
     raise SourceError(
-        f"{path} has no header: its first line is data ({row}). {columns_in_words(names)} Say "
-        f"which one holds the labels (--label-column {names[-1]}), or write a header as the first "
-        "line."
+        f"{path} has no header: its first line is data ({row}). {columns_in_words(names)} Write a "
+        f"header as the first line, or say which one holds the labels: "
+        f"{spelled(label_column=names[-1])}"
     )
 
 

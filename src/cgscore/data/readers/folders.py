@@ -28,6 +28,7 @@ from cgscore.data.readers.bounded import check_link, check_regular, leads_inside
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample, is_large, rows_of_sample, spread
 from cgscore.errors import CGScoreError, LabelError, SourceError
+from cgscore.spelling import spelled
 
 SPLITS = ("train", "test", "val", "valid", "validation")
 _MAX_FILES = 20_000_000  # listed before giving up
@@ -87,7 +88,7 @@ def _listed(folder: Path, options: ReadOptions) -> tuple[list[Path], list[str], 
     if loose and options.labels is None:
         raise LabelError(
             f"{root / loose[0]} is in no class folder, like {len(loose) - 1:,} other images. "
-            "Expected one folder per class, or --labels FILE."
+            f"Expected one folder per class, or {spelled(labels='FILE')}"
         )
     else:
         notes += _without_images(root, {name.split("/")[0] for name in names})

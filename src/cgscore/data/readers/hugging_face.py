@@ -14,6 +14,7 @@ from cgscore.data.readers.bounded import check_link, check_member, reading, refu
 from cgscore.data.readers.options import ReadOptions
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import show_bytes
+from cgscore.spelling import spelled
 
 MAX_DESCRIPTION_BYTES = 50_000_000  # of the JSON that describes a saved dataset
 _BATCH_ROWS = 512  # taken from a stream at a time
@@ -90,7 +91,10 @@ def _is_name(text: Any) -> bool:
 
 def _choose_split(source: object, splits: list[str], split: str | None) -> str:
     if split is None and len(splits) > 1 and "train" not in splits:
-        raise SourceError(f"{source} has the splits {', '.join(splits)}. Say which: --split")
+        raise SourceError(
+            f"{source} has the splits {', '.join(splits)}. Say which one: "
+            f"{spelled(split=splits[0])}"
+        )
     chosen = split or ("train" if "train" in splits else splits[0])
     if chosen not in splits:
         raise SourceError(f"{source} has no split {chosen!r}. Its splits are {', '.join(splits)}.")
@@ -110,8 +114,8 @@ def from_hugging_face(source: Any, options: ReadOptions) -> Dataset:
         raise SourceError(f"A {type(source).__name__} of Hugging Face is no dataset.")
     whole = source.with_format("arrow")
     if hasattr(source, "__len__"):
-        return from_table(whole[:], options, "Hugging Face dataset")
-    return from_table(_collect(whole), options, "Hugging Face stream")
+        return from_table(whole[:], options, "Hugging Face dataset", local_files=True)
+    return from_table(_collect(whole), options, "Hugging Face stream", local_files=True)
 
 
 def _collect(stream: Any) -> Any:

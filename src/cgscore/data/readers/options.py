@@ -14,6 +14,7 @@ from typing import Any
 
 from cgscore.errors import OptionError
 from cgscore.execution.progress import Progress, Silent
+from cgscore.spelling import spelled
 
 PREPROCESS = ("auto", "none", "table")
 
@@ -116,7 +117,8 @@ text_column, max_columns, drop
             given = value == "table" if name == "preprocess" else value not in (None, False)
             given = bool(self.dropped) if name == "drop" else given
             if given:
-                raise OptionError(f"{name}={value!r} is not used for {source}. Leave it out.")
+                option = spelled(**{name: value})
+                raise OptionError(f"{option} is not used for {source}. Leave it out.")
 
     def as_metadata(self) -> dict[str, Any]:
         """The options that were given and can be kept in a file, to read the source again.

@@ -23,6 +23,7 @@ from cgscore.data.readers import (
     json_lines,
     npz_writer,
     objects,
+    sequences,
     xlsx,
 )
 from cgscore.data.readers.options import ReadOptions
@@ -126,6 +127,8 @@ OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any, ReadOptions], Dataset
     (objects.is_sparse, lambda source, options: objects.from_sparse(source)),
     (objects.is_lightning, lambda source, options: objects.from_lightning(source)),
     (objects.is_torch, lambda source, options: objects.from_torch(source)),
+    (sequences.is_texts, sequences.from_texts),
+    (sequences.is_images, sequences.from_images),
     (lambda source: True, lambda source, options: in_memory(source, None)),
 )
 

@@ -315,7 +315,7 @@ class _Sheet:
             )
         columns = self._cells.columns(self._count)
         names = {
-            column: self._header.get(column, f"column{column + 1}")
+            column: self._header.get(column, f"column{column + 1}" if column else "")
             for column in sorted({*self._header, *columns})
         }
         (name, times), *_ = Counter(names.values()).most_common(1)

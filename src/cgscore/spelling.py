@@ -1,0 +1,55 @@
+"""How messages spell an option: as a keyword in Python, as a flag at the command line.
+
+A message is written once, by code that does not know who will read it. `messages_for` says who
+does; where nobody has said, both spellings are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Literal
+
+Reader = Literal["python", "command line"]
+
+_reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
+
+
+@contextmanager
+def messages_for(reader: Reader) -> Iterator[None]:
+    """A context in which messages spell options for Python or for the command line."""
+    token = _reader.set(reader)
+    try:
+        yield
+    finally:
+        _reader.reset(token)
+
+
+def spelled(**options: Any) -> str:
+    """Options with their values, as the reader of the message writes them.
+
+    Examples
+    --------
+    >>> spelled(label_column="class")
+    "--label-column class (Python: label_column='class')"
+    >>> with messages_for("command line"):
+    ...     spelled(skip_bad=True, resize=(64, 48))
+    '--skip-bad --resize 64x48'
+    """
+    flags = " ".join(_flag(name, value) for name, value in options.items())
+    keywords = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    reader = _reader.get()
+    if reader is None:
+        return f"{flags} (Python: {keywords})"
+    return flags if reader == "command line" else keywords
+
+
+def _flag(name: str, value: Any) -> str:
+    flag = f"--{name.replace('_', '-')}"
+    if value is True:
+        return flag
+    if isinstance(value, list):
+        return " ".join(_flag(name, item) for item in value)
+    text = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f'{flag} "{text}"' if " " in text else f"{flag} {text}"
