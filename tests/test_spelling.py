@@ -10,13 +10,13 @@ from cgscore.spelling import messages_for, spelled
 
 
 def test_options_are_spelled_for_the_reader() -> None:
-    assert spelled(label_column="a b") == "--label-column \"a b\" (Python: label_column='a b')"
+    assert spelled(label_column="a b") == "label_column='a b'"
     with messages_for("command line"):
         assert spelled(skip_bad=True, resize=(64, 48)) == "--skip-bad --resize 64x48"
         assert spelled(drop=["a", "b"]) == "--drop a --drop b"
         with messages_for("python"):
             assert spelled(skip_bad=True, resize=(64, 48)) == "skip_bad=True, resize=(64, 48)"
-        assert spelled(encoder="pixels") == "--encoder pixels"
+        assert spelled(label_column="a b") == '--label-column "a b"'
 
 
 def test_errors_speak_to_the_reader(tmp_path: object) -> None:

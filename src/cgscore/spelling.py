@@ -1,7 +1,7 @@
 """How messages spell an option: as a keyword in Python, as a flag at the command line.
 
 A message is written once, by code that does not know who will read it. `messages_for` says who
-does; where nobody has said, both spellings are given.
+does; by default it is somebody who writes Python.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 Reader = Literal["python", "command line"]
 
-_reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
+_reader: ContextVar[Reader] = ContextVar("reader", default="python")
 
 
 @contextmanager
@@ -32,17 +32,14 @@ def spelled(**options: Any) -> str:
     Examples
     --------
     >>> spelled(label_column="class")
-    "--label-column class (Python: label_column='class')"
+    "label_column='class'"
     >>> with messages_for("command line"):
     ...     spelled(skip_bad=True, resize=(64, 48))
     '--skip-bad --resize 64x48'
     """
-    flags = " ".join(_flag(name, value) for name, value in options.items())
-    keywords = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    reader = _reader.get()
-    if reader is None:
-        return f"{flags} (Python: {keywords})"
-    return flags if reader == "command line" else keywords
+    if _reader.get() == "command line":
+        return " ".join(_flag(name, value) for name, value in options.items())
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
 
 
 def _flag(name: str, value: Any) -> str:

@@ -30,7 +30,7 @@ from tests.command import invoke
         (["score", "t.csv", "-o", "no/out.csv"], "folder no does not exist"),
         (["score", "t.csv", "-o", "t.csv"], "is the input itself"),
         (["score", "t.csv", "-o", "folder.csv"], "is a folder; expected the name of a file"),
-        (["score", "t.csv", "--image-column", "x"], "image_column='x' is not used"),
+        (["score", "t.csv", "--image-column", "x"], "--image-column x is not used"),
         (["score", "t.csv", "--dtype", "float8"], "one of: float64, float32; got 'float8'"),
         (["demo", "--seed", "-1"], "seed"),
         (["info", "--simulate", "n=²"], "expected something like"),

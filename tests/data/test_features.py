@@ -78,11 +78,11 @@ def test_features_from_a_folder_to_a_report(photos: Path) -> None:
 
 def test_without_an_encoder_sizes_must_agree(photos: Path) -> None:
     Image.new("RGB", (60, 40)).save(photos / "red" / "large.png")
-    with pytest.raises(DataError, match=r"2 different sizes.* --resize 20x20"):
+    with pytest.raises(DataError, match=r"2 different sizes.* resize=\(20, 20\)"):
         cgscore.read(photos, encoder="pixels")
     for side, path in enumerate(sorted(photos.rglob("*.png")), 30):
         Image.new("RGB", (side, 12)).save(path)
-    with pytest.raises(DataError, match=r"25 different sizes.* --resize 64x64"):
+    with pytest.raises(DataError, match=r"25 different sizes.* resize=\(64, 64\)"):
         cgscore.read(photos, encoder="pixels")
 
 

@@ -78,7 +78,7 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
     foreign = "files that are no images left out: 1 (b/notes.txt)"
     with pytest.raises(
         SourceError,
-        match=r"a/2\.png is not an image .*b/3\.png cannot .* 2 of 8 images .*--skip-bad",
+        match=r"a/2\.png is not an image .*b/3\.png cannot .* 2 of 8 images .*skip_bad=True",
     ):
         cgscore.read(root)
     data = cgscore.read(root, skip_bad=True)

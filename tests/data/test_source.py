@@ -74,7 +74,7 @@ BAD: dict[str, tuple[Any, type[CGScoreError], str]] = {
     "no label column": (
         lambda t: write(t, "d.csv", "a,b\n1,2\n"),
         SourceError,
-        r"no column 'label' or 'target'\. Its columns are a, b\. .*--label-column b",
+        r"no column 'label' or 'target'\. Its columns are a, b\. .*label_column='b'",
     ),
     "twice": (lambda t: write(t, "d.csv", "a,a,label\n1,2,3\n"), SourceError, "more than one"),
     "no label": (

@@ -97,7 +97,7 @@ def test_minilm_is_the_default_where_it_is_installed() -> None:
     assert not any("not installed" in note for note in data.notes)
     with pytest.raises(OptionError, match="holds text: the encoder pixels is for images"):
         cgscore.read(table(30), encoder="pixels")
-    with pytest.raises(OptionError, match=r"takes text, .* --text-column"):
+    with pytest.raises(OptionError, match=r"takes text, .* text_column="):
         cgscore.read(table(30).drop(columns="review"), encoder="minilm")
 
 

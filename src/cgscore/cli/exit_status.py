@@ -21,6 +21,7 @@ import typer
 
 from cgscore.cli.console import discard_output, print_error
 from cgscore.errors import CGScoreError
+from cgscore.spelling import messages_for
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +37,8 @@ def with_exit_status(command: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            result = command(*args, **kwargs)
+            with messages_for("command line"):
+                result = command(*args, **kwargs)
             sys.stdout.flush()
             return result
         except BrokenPipeError:

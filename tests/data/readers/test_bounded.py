@@ -57,7 +57,7 @@ def test_the_limit_of_columns_can_be_raised(tmp_path: Path) -> None:
     frame.to_feather(tmp_path / "t.feather")
     for path in sorted(tmp_path.iterdir()):
         assert len(cgscore.read(path, max_columns=3)) == 2
-        with pytest.raises(SourceError, match=r"3 columns; at most 2 are read.*--max-columns 3"):
+        with pytest.raises(SourceError, match=r"3 columns; at most 2 are read.*max_columns=3"):
             cgscore.read(path, max_columns=2)
     with pytest.raises(OptionError, match="max_columns must be 1 or larger; got 0"):
         cgscore.read(tmp_path / "t.csv", max_columns=0)

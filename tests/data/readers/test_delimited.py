@@ -126,7 +126,7 @@ def test_a_table_without_a_header(tmp_path: Path, mark: bytes) -> None:
     assert data.y.tolist() == ["setosa"] * 2 + ["virginica"] * 2
     assert data.notes == ("no header: the first line is data, so columns are column1 to column3",)
     for name in (None, "species"):
-        with pytest.raises(SourceError, match=r"no header: .*\(5.1, .*--label-column column3") as e:
+        with pytest.raises(SourceError, match=r"no header: .*\(5.1, .*label_column='column3'") as e:
             cgscore.read(tmp_path / "t.csv", label_column=name)
         assert "Its columns are column1, column2, column3." in str(e.value)
 

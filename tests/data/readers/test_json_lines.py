@@ -77,7 +77,7 @@ def test_several_labels_are_refused(tmp_path: Path) -> None:
         ("t.json", '[{"a": 1}, {"a": 2}', "its list has no end"),
         ("t.json", '[{"a": 1}] x', "something after its list"),
         ("t.json", '{\n"a": 1}', "line 1 is not JSON .*one list of objects"),
-        ("t.jsonl", '{"a": 1, "b": 0}\n{"a": 2, "b": 1}', "--label-column b"),
+        ("t.jsonl", '{"a": 1, "b": 0}\n{"a": 2, "b": 1}', "label_column='b'"),
         ("t.jsonl", '{"a": 1, "label": 0}\n{"a": "x", "label": 1}\n{"a": 3, "label": 1}', "row 1"),
     ],
 )

@@ -105,7 +105,7 @@ def test_unused_options_are_refused(name: str) -> None:
     options = ReadOptions(**{name: value})
     options.reject_unused("d.npz", (name,))
     with pytest.raises(
-        OptionError, match=rf"{name}={re.escape(repr(value))}\) is not used for d\.npz\. Leave"
+        OptionError, match=rf"^{name}={re.escape(repr(value))} is not used for d\.npz\. Leave"
     ):
         options.reject_unused("d.npz", ())
 
