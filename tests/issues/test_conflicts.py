@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.issues.conflicts import find_conflicts
+from cgscore.issues.conflicts import Conflicts, find_conflicts
 from tests.issues.examples import blobs
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
@@ -26,13 +26,26 @@ def test_majorities_and_ties() -> None:
     #        a 2:1 group | agrees | a tie   | three ways | alone
     firsts = [0, 0, 0, 3, 3, 5, 5, 7, 7, 7, 10]
     codes = np.array([1, 1, 0, 2, 2, 0, 1, 0, 1, 2, 0])
-    conflicts = find_conflicts(table(firsts), codes)
+    single = list(range(11, 22))  # rows without a copy, as most are
+    conflicts = find_conflicts(table(firsts + single), np.append(codes, np.zeros(11, int)))
+    conflicts = Conflicts(**{name: values[:11] for name, values in vars(conflicts).items()})
     assert conflicts.group.tolist() == [0, 0, 0, -1, -1, 1, 1, 2, 2, 2, -1]
     assert conflicts.count == 3
     assert conflicts.share == pytest.approx([2 / 3, 2 / 3, 1 / 3, 1, 1, 0.5, 0.5, *[1 / 3] * 3, 1])
     assert conflicts.majority[:3].tolist() == [1, 1, 1]
     assert conflicts.undecidable.tolist() == [False] * 5 + [True] * 5 + [False]
     assert conflicts.wrong == pytest.approx([0, 0, 1, 0, 0, 0.5, 0.5, *[2 / 3] * 3, 0])
+
+
+def test_coarse_inputs_are_no_duplicates() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 2)).astype(float) + 1  # nine different inputs at most
+    y = (rng.random(300) < 0.2 + 0.2 * X[:, 0]).astype(int)
+    issues = cgscore.score(X, y).find_issues()
+    assert issues.summary.conflicts == 0
+    assert issues.table["conflict_group"].isna().all()
+    low, high = issues.summary.interval
+    assert high - low > 20  # what is nature and what is wrong cannot be known
 
 
 @pytest.mark.parametrize("ridge", [0.0, "auto"])

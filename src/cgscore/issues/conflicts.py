@@ -3,6 +3,10 @@
 Nothing but the labels themselves can tell which, since all that the inputs say is the same for the
 whole group. A label that most of the group share is taken for right with the share that has it, and
 the others are suspects. Where no label is the most frequent one, the group is undecidable.
+
+Where most rows have a copy (three columns of a few values each), identical inputs are no duplicates
+of one another: the inputs are coarse, and different labels of the same input are nature. Then there
+are no conflicts.
 """
 
 from __future__ import annotations
@@ -18,6 +22,9 @@ from cgscore.typing import Array, Index
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MAX_COPIED_SHARE = 0.5  # of rows with a copy; beyond that inputs are coarse
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,9 @@ def find_conflicts(table: pd.DataFrame, codes: Index) -> Conflicts:
     starts = np.flatnonzero(np.diff(first[order], prepend=-1))
     ends = np.append(starts[1:], n)
     number = 0
+    sizes = ends - starts
+    if sizes[sizes > 1].sum() > MAX_COPIED_SHARE * n:
+        starts, ends = starts[:0], ends[:0]
     for start, end in zip(starts[ends - starts > 1], ends[ends - starts > 1], strict=True):
         members = order[start:end]
         labels, counts = np.unique(codes[members], return_counts=True)
