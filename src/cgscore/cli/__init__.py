@@ -12,6 +12,7 @@ modules are:
 `dataset_summary`   what is printed of a dataset
 `costs`             what is printed of the cost of each method
 `suspects`          what is printed of suspected label errors
+`resume`            what is printed where work with a checkpoint is interrupted
 ==================  ============================================================================
 
 Results go to standard output, progress and warnings to standard error.
@@ -35,6 +36,7 @@ COMMANDS = (
     "score",
     "issues",
     "prune",
+    "next",
     "report",
     "review",
     "features",

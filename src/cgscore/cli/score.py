@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +22,7 @@ from cgscore.cli.options import (
 )
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.resume import how_to_resume
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
 from cgscore.methods import METHODS, SUMMARIES
 
@@ -145,7 +143,7 @@ def score(
             "resume it."
         )
     with (
-        _how_to_resume(checkpoint),
+        how_to_resume(checkpoint),
         cluster_client(
             cluster, scheduler_file, workers, console=None if as_json else console
         ) as client,
@@ -193,22 +191,6 @@ def _class_count(dataset: Dataset, task: str) -> int:
     import numpy as np
 
     return len(np.unique(np.asarray(dataset.y, dtype=str))) if task == "classification" else 1
-
-
-@contextmanager
-def _how_to_resume(checkpoint: Path | None) -> Iterator[None]:
-    """Print how to resume if the work inside is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint is None:
-            print_error("With --checkpoint FOLDER an interrupted run can be resumed.")
-        else:
-            print_error(
-                f"Finished work is in {checkpoint}. To resume, run the same command again:\n"
-                f"  {shlex.join(['cgscore', *sys.argv[1:]])}"
-            )
-        raise
 
 
 def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Path | None) -> None:

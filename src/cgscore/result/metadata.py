@@ -57,6 +57,7 @@ PARTICULAR = (
     "complexity_of",
     "iterations",
     "landmarks",
+    "rank",
     "ratio",
     "refinements",
     "runs",
