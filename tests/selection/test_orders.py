@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,7 +214,7 @@ def test_a_ranking_resumes_from_its_checkpoint(
 ) -> None:
     monkeypatch.setattr(greedy, "STRETCH", 1)
     phases = []
-    options = {"landmarks": 80, "checkpoint": tmp_path / "c"}
+    options: dict[str, Any] = {"landmarks": 80, "checkpoint": tmp_path / "c"}
     whole = digits.keep(0.4, "greedy", landmarks=80)
     first = digits.keep(0.2, "greedy", **options)
     again = digits.keep(0.4, "greedy", **options, progress=lambda *at: phases.append(at))

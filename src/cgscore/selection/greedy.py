@@ -40,7 +40,8 @@ After every stretch of ``STRETCH m`` picks all of it is computed anew from the c
 about ``4 n m^2`` flops. So rounding does not add up, and a run that resumes there has the same
 bits.
 
-Cost of a pick: ``4 n m + 2 n (B + 3 k)`` flops for blocks of B; memory ``8 n (m + 2 k)`` bytes.
+Cost of a pick: ``4 n m + 2 n (B + 3 k)`` flops for blocks of B and n examples that are not taken
+yet; memory ``8 n (2 m + 3 k)`` bytes.
 """
 
 from __future__ import annotations
@@ -88,42 +89,55 @@ class Ranking:
         return int(spent[0]) if len(spent) else len(self.gains)
 
 
-class _State:
-    """Everything about the examples that changes as they are taken; see the table above."""
+class _Problem:
+    """What does not change: features, targets, noise, G and ``Phi^T Y``."""
 
-    def __init__(
-        self, features: Features, Y: Array | None, ridge: float, chosen: Index, G: Array
-    ) -> None:
-        self.Phi, self.G = features.Phi, G
-        self.noise = features.rest + ridge
-        n, m = self.Phi.shape
-        inner = np.eye(m)
-        weighted = self.Phi[chosen] / self.noise[chosen, None]
-        inner += weighted.T @ self.Phi[chosen]
-        L, status = dpotrf(inner, lower=1, clean=1, overwrite_a=1)
-        if status:
-            raise SingularKernelError(f"The chosen examples cannot be solved for with {ridge=:g}.")
-        M, status = dpotri(L, lower=1, overwrite_c=1)
-        if status:
-            raise SingularKernelError(f"The chosen examples cannot be solved for with {ridge=:g}.")
-        self.M = np.tril(M) + np.tril(M, -1).T
-        self.E = (
-            np.empty((n, 0)) if Y is None else Y - self.Phi @ (self.M @ (weighted.T @ Y[chosen]))
-        )
-        MP = self.M @ (self.Phi.T @ self.E)
-        MGM = self.M @ G @ self.M
-        self.R, self.v, self.q = np.empty_like(self.E), np.empty(n), np.empty(n)
+    def __init__(self, features: Features, Y: Array | None, ridge: float) -> None:
+        self.Phi, self.noise = features.Phi, features.rest + ridge
+        self.variance = Y is None
+        self.Y = np.empty((len(self.Phi), 0)) if Y is None else Y
+        self.G = self.Phi.T @ self.Phi
+        self.PY = self.Phi.T @ self.Y
+
+
+class _State:
+    """What changes as examples are taken (see the table above), at the examples left open.
+
+    Examples that are chosen have no gain, and all sums over them are in G: they can be left out.
+
+    Parameters
+    ----------
+    problem : _Problem
+        All examples.
+    chosen : (r,) array
+        Positions taken so far.
+    is_open : (n,) mask
+        Examples whose gains are wanted; the state has a row for each.
+    """
+
+    def __init__(self, problem: _Problem, chosen: Index, is_open: NDArray[np.bool_]) -> None:
+        self.G, self.M = problem.G, _posterior(problem, chosen)
+        self.Phi, self.noise, Y = problem.Phi, problem.noise, problem.Y
+        weighted = self.Phi[chosen].T @ (Y[chosen] / self.noise[chosen, None])
+        b = self.M @ weighted  # the regression on the chosen, as weights of features
+        MP, MGM = self.M @ (problem.PY - self.G @ b), self.M @ self.G @ self.M
+        if not is_open.all():
+            self.Phi, self.noise, Y = self.Phi[is_open], self.noise[is_open], Y[is_open]
+        n = len(self.Phi)
+        self.E, self.R, self.v, self.q = Y.copy(), np.empty_like(Y), np.empty(n), np.empty(n)
         for part in _chunks(n):
             rows = self.Phi[part]
+            self.E[part] -= rows @ b
             self.R[part] = rows @ MP
             self.v[part] = np.einsum("ij,ij->i", rows @ self.M, rows)
             self.q[part] = np.einsum("ij,ij->i", rows @ MGM, rows)
 
     def gains(self, variance: bool) -> Array:
+        """Of every row."""
         return _gains(self.E, self.R, self.v, self.q, self.noise, variance)
 
     def take(self, J: Index) -> None:
-        """Bring all examples up to date for a block of chosen ones."""
+        """Bring all rows up to date for a block of rows that are taken."""
         A = self.M @ self.Phi[J].T
         S = self.Phi[J] @ A
         S[np.diag_indices(len(J))] += self.noise[J]
@@ -215,48 +229,76 @@ def rank(
     advance : callable
         Advances a phase of n picks.
     """
-    n, m = features.Phi.shape
-    variance = Y is None
-    is_open = np.ones(n, bool) if candidates is None else candidates.copy()
-    total = int(is_open.sum())
-    order, gains = np.empty(total, np.intp), np.empty(total)
-    stretch = STRETCH * max(m, block)
+    is_open = np.ones(len(features), bool) if candidates is None else candidates.copy()
+    order, gains = np.empty(int(is_open.sum()), np.intp), np.empty(int(is_open.sum()))
+    stretch = int(STRETCH * max(features.Phi.shape[1], block))
+    done = enough or (lambda _: False)
+    taken = 0
     with all_blas_threads():
-        G = features.Phi.T @ features.Phi
-        taken = 0
-        while taken < total and not (taken and enough is not None and enough(order[:taken])):
-            stop = min(total, taken + stretch)
-            saved = None if store is None else store.load(f"stretch-{taken}")
-            if saved is not None:
-                order[taken:stop], gains[taken:stop] = saved["order"], saved["gains"]
-                is_open[order[taken:stop]] = False
+        problem = _Problem(features, Y, ridge)
+        while taken < len(order) and not done(order[:taken]):
+            stop = min(len(order), taken + stretch)
+            step = None if store is None else store.load(f"stretch-{taken}")
+            if step is None:
+                found = _stretch(problem, order, gains, taken, stop, is_open, block, done, advance)
+                if store is not None and found == stop:
+                    part = slice(taken, stop)
+                    store.save(f"stretch-{taken}", order=order[part], gains=gains[part])
+            else:
+                order[taken:stop], gains[taken:stop], found = step["order"], step["gains"], stop
                 advance(stop - taken, before=True)
-                taken = stop
-                continue
-            state = _State(features, Y, ridge, order[:taken], G)
-            start = taken
-            while taken < stop:
-                count = min(block, stop - taken)
-                gain = np.where(is_open, state.gains(variance), -np.inf)
-                C, least = _largest(gain, min(CANDIDATES * count, total - taken))
-                J, found = state.picks(C, count, least, variance)
-                count = len(J)
-                order[taken : taken + count], gains[taken : taken + count] = J, found
-                is_open[J] = False
-                taken += count
-                advance(count)
-                if enough is not None and enough(order[:taken]):
-                    return Ranking(order[:taken].copy(), gains[:taken].copy())
-                if taken < stop:
-                    state.take(J)
-            if store is not None:
-                store.save(f"stretch-{start}", order=order[start:stop], gains=gains[start:stop])
+            is_open[order[taken:found]] = False
+            taken = found
     return Ranking(order[:taken].copy(), gains[:taken].copy())
+
+
+def _stretch(
+    problem: _Problem,
+    order: Index,
+    gains: Array,
+    taken: int,
+    stop: int,
+    is_open: NDArray[np.bool_],
+    block: int,
+    done: Callable[[Index], bool],
+    advance: Advance,
+) -> int:
+    """Fill `order` and `gains` from `taken` up to `stop`, or until it is done; return the end."""
+    state, rows = _State(problem, order[:taken], is_open), np.flatnonzero(is_open)
+    row_is_open = np.ones(len(rows), bool)
+    while taken < stop:
+        gain = np.where(row_is_open, state.gains(problem.variance), -np.inf)
+        count = min(block, stop - taken)
+        C, least = _largest(gain, min(CANDIDATES * count, int(row_is_open.sum())))
+        J, found = state.picks(C, count, least, problem.variance)
+        part = slice(taken, taken + len(J))
+        order[part], gains[part] = rows[J], found
+        row_is_open[J] = False
+        taken = part.stop
+        advance(len(J))
+        if done(order[:taken]):
+            break
+        if taken < stop:
+            state.take(J)
+    return taken
+
+
+def _posterior(problem: _Problem, chosen: Index) -> Array:
+    """M for the chosen examples."""
+    Phi = problem.Phi[chosen]
+    inner = (Phi / problem.noise[chosen, None]).T @ Phi
+    inner[np.diag_indices(len(inner))] += 1.0
+    L, status = dpotrf(inner, lower=1, clean=1, overwrite_a=1)
+    M, inverted = dpotri(L, lower=1, overwrite_c=1)
+    if status or inverted:
+        raise SingularKernelError("The chosen examples cannot be solved for. Use a larger ridge.")
+    symmetric: Array = np.tril(M) + np.tril(M, -1).T
+    return symmetric
 
 
 def _largest(values: Array, count: int) -> tuple[Index, float]:
     """Positions of the largest values, ascending, and the largest of the other values."""
-    if count == len(values):
+    if count >= len(values):
         return np.arange(count), -np.inf
     by_value = np.argpartition(-values, count)
     return np.sort(by_value[:count]), float(values[by_value[count]])

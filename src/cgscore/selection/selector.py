@@ -81,8 +81,10 @@ class Selector:
         (n, p), m, k = self.rows.centred.shape, self.landmarks, self.Y.shape[1]
         making = 2.0 * n * m * (p + m)
         stretches = 1 + count // (greedy.STRETCH * max(m, greedy.BLOCK))
-        anew = stretches * (5.0 * n * m**2 + 4.0 * m**3)
-        taking = count * (4.0 * n * m + 2.0 * n * (greedy.BLOCK + 3 * k))
+        left = n - count / 2  # on average, since those that are taken are left out
+        anew = stretches * (5.0 * left * m**2 + 4.0 * m**3)
+        picking = 4.0 * greedy.CANDIDATES * m * (m + greedy.CANDIDATES * greedy.BLOCK)
+        taking = count * (4.0 * left * m + 2.0 * left * (greedy.BLOCK + 3 * k) + picking)
         return Cost(making + anew + taking, 8 * n * (2 * m + 3 * k) + 32 * m * m)
 
     def features(self, progress: Progress) -> Features:
