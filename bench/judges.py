@@ -17,7 +17,7 @@ from scipy.linalg import solve
 LINEAR, KERNEL = 10.0, 0.1  # ridges
 NEIGHBOURS = 5
 ROWS = 500  # test examples at a time
-STEPS, BATCH, RATE, MOMENTUM = 2000, 64, 0.02, 0.9
+STEPS, BATCH, RATE, MOMENTUM = 1000, 64, 0.02, 0.9
 
 
 def targets(labels: Any, k: int) -> Any:

@@ -58,6 +58,7 @@ WAYS: dict[str, tuple[str, bool]] = {
     "RS2": ("RS2", False),
 }
 DEFAULT_WAYS = tuple(way for way in WAYS if "window" not in way)  # windows take most of the time
+DEFAULT_JUDGES = tuple(judge for judge in JUDGES if judge != "kernel")  # it is kin of the selector
 
 
 def data(name: str, size: int, seed: int) -> tuple[Any, Any, Any, Any]:
@@ -122,9 +123,11 @@ class Choices:
 class Judges:
     """Test accuracy of every judge; similarities of all examples are computed once."""
 
-    def __init__(self, name: str, X: Any, labels: Any, X_test: Any, y_test: Any, seed: int) -> None:
+    def __init__(
+        self, names: list[str], X: Any, labels: Any, X_test: Any, y_test: Any, seed: int
+    ) -> None:
         self.X, self.labels, self.X_test, self.y_test = X, labels, X_test, y_test
-        self.seed, self.k, self.table = seed, int(labels.max()) + 1, name == "diamonds"
+        self.names, self.seed, self.k = names, seed, int(labels.max()) + 1
         dtype = np.float64 if len(X) <= MAX_KERNEL else np.float32
         self.near = euclidean_distances(X_test.astype(dtype), X.astype(dtype), squared=True)
         self.gamma = 1 / float(np.median(self.near[:: max(1, len(X_test) // 200)]))
@@ -133,32 +136,37 @@ class Judges:
 
     def accuracies(self, way: str, kept: Any) -> dict[str, float]:
         """Judge -> share of the test examples whose class it predicts."""
-        X, labels, k = self.X[kept], self.labels[kept], self.k
+        X, labels, k, found = self.X[kept], self.labels[kept], self.k, {}
         fresh = way == "RS2"
-        found = {
-            "steps": judges.steps(self.X, self.labels, kept, self.X_test, k, self.seed, fresh=fresh)
-        }
-        if not fresh:
+        if "steps" in self.names:
+            found["steps"] = judges.steps(
+                self.X, self.labels, kept, self.X_test, k, self.seed, fresh=fresh
+            )
+        if "linear" in self.names and not fresh:
             found["linear"] = judges.linear(X, labels, self.X_test, k)
+        if "neighbours" in self.names and not fresh:
             found["neighbours"] = judges.neighbours(self.labels, kept, self.near, k)
-            if len(self.X) <= MAX_KERNEL:
-                K = np.exp(-self.gamma * euclidean_distances(X, squared=True))
-                found["kernel"] = judges.kernel(K, labels, self.near[:, kept], k)
-            if self.table:
-                found["boosting"] = judges.boosting(X, labels, self.X_test, self.seed)
+        if "kernel" in self.names and not fresh and len(self.X) <= MAX_KERNEL:
+            K = np.exp(-self.gamma * euclidean_distances(X, squared=True))
+            found["kernel"] = judges.kernel(K, labels, self.near[:, kept], k)
+        if "boosting" in self.names and not fresh:
+            found["boosting"] = judges.boosting(X, labels, self.X_test, self.seed)
         return {
             judge: float(np.mean(predicted == self.y_test)) for judge, predicted in found.items()
         }
 
 
-def run(name: str, seed: int, kinds: list[str], ways: list[str], size: int) -> list[Any]:
+def run(
+    name: str, seed: int, kinds: list[str], ways: list[str], names: list[str], size: int
+) -> list[Any]:
+    names = [judge for judge in names if judge != "boosting" or name == "diamonds"]
     X, y, X_test, y_test = data(name, size, seed)
     found = []
     for kind in kinds:
         noise = KINDS[kind]
         given = y if noise is None else noisy(X, y, noise, seed)
         choices = Choices(X, given, seed)
-        judged = Judges(name, X, given, X_test, y_test, seed)
+        judged = Judges(names, X, given, X_test, y_test, seed)
         for way in ways:
             if way.endswith("suspects dropped") and given is y:
                 continue
@@ -315,6 +323,7 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--labels", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--ways", nargs="+", default=list(DEFAULT_WAYS), choices=list(WAYS))
+    parser.add_argument("--judges", nargs="+", default=list(DEFAULT_JUDGES), choices=JUDGES)
     parser.add_argument("--size", type=int, default=SIZE, help="0: all examples")
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
     parser.add_argument("--markdown", nargs="*", choices=JUDGES, help="with --show: short tables")
@@ -339,7 +348,7 @@ def main() -> None:
         cells = json.loads(options.output.read_text())["cells"]
     for name in options.data:
         for seed in options.seeds:
-            more = run(name, seed, options.labels, options.ways, options.size)
+            more = run(name, seed, options.labels, options.ways, options.judges, options.size)
             found = {key(cell): cell for cell in [*cells, *more]}
             cells = [found[place] for place in sorted(found)]
             if options.output:  # after every seed: each takes minutes
