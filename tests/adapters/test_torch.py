@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cgscore
-from cgscore.adapters.torch import pruned_loader, subset, weighted_sampler
+from cgscore.adapters.torch import chosen_subset, pruned_loader, subset, weighted_sampler
 from cgscore.errors import OptionError, SourceError
 
 torch = pytest.importorskip("torch")
@@ -34,6 +34,15 @@ def test_subset_is_torchs_own(digits: tuple[Any, cgscore.Scores]) -> None:
     assert subset(data, mask).indices == few.indices
     with pytest.raises(OptionError, match="do not fit 400 examples"):
         subset(data, [3, 400])
+
+
+def test_subset_by_a_ranking(digits: tuple[Any, cgscore.Scores]) -> None:
+    data, scores = digits
+    few = chosen_subset(data, scores, 0.2, landmarks=60)
+    assert few.indices == scores.keep(0.2, "auto", landmarks=60).tolist()
+    assert len(chosen_subset(data, scores, 0.3, "random")) == 120
+    with pytest.raises(OptionError, match="400 were scored"):
+        chosen_subset(few, scores, 0.2)
 
 
 def test_loader_keeps_its_settings(digits: tuple[Any, cgscore.Scores]) -> None:

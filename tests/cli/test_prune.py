@@ -19,8 +19,10 @@ def test_what_stays(tmp_path: Path) -> None:
         X[:900], np.where(np.arange(900) % 17 == 0, (y[:900] + 1) % 10, y[:900]), ridge="auto"
     )
     digits.save(tmp_path / "s.parquet")
-    done = invoke("prune", "s.parquet", "--keep", "0.6", "-o", "kept.csv", folder=tmp_path)
+    paper = ("--order", "low-first")
+    done = invoke("prune", "s.parquet", "--keep", "0.6", *paper, "-o", "kept.csv", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "expected cost in accuracy unknown" in done.stdout  # arrays are nowhere to be found
     assert "540 of 900 examples stay (60.0%), low-first" in done.stdout
     table = pd.read_csv(tmp_path / "kept.csv")
     assert list(table.columns) == ["position", "id", "given_label", "cg"]
@@ -28,7 +30,8 @@ def test_what_stays(tmp_path: Path) -> None:
     suspects = int(digits.label_issues()["is_label_issue"].sum())
     assert f"{suspects} suspected labels dropped first" in done.stdout
     done = invoke(
-        *["prune", "s.parquet", "--keep", "0.6", "--keep-issues", "--json"], folder=tmp_path
+        *["prune", "s.parquet", "--keep", "0.6", "--keep-issues", *paper, "--json"],
+        folder=tmp_path,
     )
     told = json.loads(done.stdout)
     assert not told["drop_issues"]
@@ -62,7 +65,13 @@ def test_what_stays(tmp_path: Path) -> None:
         ("--keep 0.5 --copy", "--data-to"),
         ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
         ("--keep 0.5 -o s.parquet", "the input itself"),
-        ("--keep 0.5 --by label", "or one of"),
+        ("--keep 0.5 --by label --order random", "or one of"),
+        ("--keep 0.5 --by margin --order greedy", "by is for orders that sort by a score"),
+        ("--keep 0.5 --order greedy", "need the inputs or a saved ranking"),
+        ("--keep 0.5 --weights", "is not there"),
+        ("--keep 0.5 --weights -o k.npy", "not for .npy"),
+        ("--keep 0.5 --rank-to s.parquet", "the input itself"),
+        ("--keep 0.5 --rank-to r.csv", "ends in .parquet"),
     ):
         done = invoke("prune", "s.parquet", *arguments.split(), folder=tmp_path)
         assert done.returncode == 2
@@ -114,3 +123,46 @@ def test_data_of_what_stays(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "fingerprint differs" in done.stderr
+
+
+def test_auto_drops_suspects_and_ranks(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 6))
+    y = np.where(X[:, 0] + 0.2 * X[:, 1] > 0, "up", "down")
+    y[::11] = np.where(y[::11] == "up", "down", "up")
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    assert invoke("score", "t.npz", folder=tmp_path).returncode == 0
+    prune = ("prune", "scores.parquet", "--keep", "0.2")
+    done = invoke(*prune, "--weights", "--rank-to", "ranked.parquet", "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["order"] == document["asked_order"] == "auto"
+    assert document["fallback"] is None
+    assert 0.5 < document["expected"]["kept"] <= 1
+    table = pd.read_csv(tmp_path / "kept.csv")
+    scores = cgscore.load(tmp_path / "scores.parquet")
+    kept = scores.keep(0.2, "auto", data=tmp_path / "t.npz")
+    assert (table["position"] == kept).all()
+    assert (table["weight"] == scores.weights(kept)).all()
+    assert table["weight"].sum() == 150
+    done = invoke(*prune, folder=tmp_path)
+    assert "30 of 150 examples stay (20.0%), auto" in done.stdout
+    assert " with all (leave-one-out kernel regression of rank 150)" in done.stdout
+    (tmp_path / "t.npz").rename(tmp_path / "moved.npz")
+    done = invoke("prune", "ranked.parquet", "--keep", "0.2", "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["order"] == "auto"
+    assert (pd.read_csv(tmp_path / "kept.csv")["position"] == table["position"]).all()
+    done = invoke(*prune, "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["order"] == "stratified"
+    assert "is not there" in document["fallback"]
+    assert "stratified is taken" in done.stderr
+    expected = scores.keep(0.2, "stratified", drop_issues=True)
+    assert (pd.read_csv(tmp_path / "kept.csv")["position"] == expected).all()
+    done = invoke(*prune, "--source", "moved.npz", "--keep-issues", "--json", folder=tmp_path)
+    document = json.loads(done.stdout)
+    assert (document["order"], document["drop_issues"]) == ("greedy", False)
+    suspects = document["suspects"]
+    assert suspects > 5
+    done = invoke("prune", "ranked.parquet", "--keep", "0.99", folder=tmp_path)
+    assert f"{150 - suspects} are unsuspected" in done.stdout
+    assert f"{150 - suspects} of 150 examples stay" in done.stdout

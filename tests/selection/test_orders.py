@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgscore
-from cgscore.errors import OptionError
+from cgscore.errors import OptionError, ResultError, StorageError
+from cgscore.selection import greedy
 from cgscore.selection.orders import ORDERS, select
 from cgscore.selection.quotas import class_quotas
 
@@ -128,3 +132,105 @@ def test_regression_is_sorted_together() -> None:
     kept = s.keep(0.25)
     assert set(kept) == set(np.argsort(cg)[-20:])
     assert len(s.keep(0.25, "window")) == 20
+
+
+def test_a_ranking_keeps_the_first_of_each_class(digits: cgscore.Scores) -> None:
+    n, codes = len(digits), digits.codes()
+    ranked = cgscore.Scores(
+        table=digits.table.assign(rank=np.random.default_rng(0).permutation(n)),
+        loo=digits.loo,
+        d=digits.d,
+        alpha=digits.alpha,
+        classes=digits.classes,
+        complexity=digits.complexity,
+        meta=digits.meta,
+    )
+    rank = ranked.table["rank"].to_numpy()
+    kept = ranked.keep(0.3, "greedy")  # without the data
+    assert len(kept) == round(0.3 * n)
+    gone = np.setdiff1d(np.arange(n), kept)
+    for c in range(10):
+        assert rank[kept[codes[kept] == c]].max() < rank[gone[codes[gone] == c]].min()
+    together = ranked.keep(0.3, "greedy", False)
+    assert set(rank[together]) == set(range(len(together)))
+    suspects = digits.label_issues()["is_label_issue"].to_numpy()
+    assert not suspects[ranked.keep(0.3, "auto")].any()
+    assert suspects[kept].any()
+    ranked.table["rank"] = 0
+    with pytest.raises(ResultError, match="is not a ranking"):
+        ranked.keep(0.3, "greedy")
+
+
+def test_greedy_needs_the_inputs_or_a_ranking(digits: cgscore.Scores, tmp_path: Path) -> None:
+    digits.save(tmp_path / "s.parquet")
+    loaded = cgscore.load(tmp_path / "s.parquet")
+    for order in ("greedy", "auto"):
+        with pytest.raises(OptionError, match="need the inputs or a saved ranking"):
+            loaded.keep(0.2, order)
+    X = np.asarray(cgscore.read("sklearn:digits").X[:900])
+    kept = digits.keep(0.2, "auto", landmarks=100)
+    assert (loaded.keep(0.2, "auto", data=X, landmarks=100) == kept).all()
+    with pytest.raises(OptionError, match="by is for orders that sort by a score"):
+        digits.keep(0.2, "greedy", by="margin")
+    with pytest.raises(OptionError, match="landmarks must be 1 or larger"):
+        digits.keep(0.2, "greedy", landmarks=0)
+
+
+def test_greedy_predicts_better_than_random(digits: cgscore.Scores) -> None:
+    wrong = np.arange(len(digits)) % 17 == 0
+    ways = {
+        order: digits.keep(0.08, order, landmarks=200) for order in ("random", "greedy", "auto")
+    }
+    reached = {order: digits.expectation(kept) for order, kept in ways.items()}
+    assert reached["greedy"].kept > reached["random"].kept + 0.04
+    assert reached["auto"].kept > reached["random"].kept + 0.04
+    assert reached["greedy"].all == reached["auto"].all > 0.95
+    assert wrong[ways["auto"]].sum() < wrong[ways["random"]].sum()
+    weights = digits.weights(ways["auto"])
+    assert weights.sum() == len(digits)
+    assert weights.min() >= 1
+
+
+def test_a_saved_ranking_serves_every_share(digits: cgscore.Scores, tmp_path: Path) -> None:
+    table, meta = digits.table, dict(digits.meta)
+    kept = {order: digits.keep(0.2, order, landmarks=150) for order in ("greedy", "auto")}
+    try:
+        digits.add_rank(landmarks=150)
+        digits.save(tmp_path / "s.parquet")
+        loaded = cgscore.load(tmp_path / "s.parquet")
+        assert (loaded.keep(0.2, "greedy") == kept["greedy"]).all()
+        assert loaded.meta["rank"]["landmarks"] == 150
+        digits.add_rank(landmarks=150, drop_issues=True)
+        assert (digits.keep(0.2, "auto") == kept["auto"]).all()
+        suspects = digits.label_issues()["is_label_issue"].to_numpy()
+        ranks = digits.table["rank"].to_numpy()
+        assert ranks[suspects].min() == (~suspects).sum()
+    finally:
+        digits.table, digits.meta = table, meta
+
+
+def test_a_ranking_resumes_from_its_checkpoint(
+    digits: cgscore.Scores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(greedy, "STRETCH", 1)
+    phases = []
+    options: dict[str, Any] = {"landmarks": 80, "checkpoint": tmp_path / "c"}
+    whole = digits.keep(0.4, "greedy", landmarks=80)
+    first = digits.keep(0.2, "greedy", **options)
+    again = digits.keep(0.4, "greedy", **options, progress=lambda *at: phases.append(at))
+    assert (again == whole).all()
+    assert set(first) <= set(digits.keep(1.0, "greedy", landmarks=80))
+    assert next(share for name, share in phases if name == "ranking" and share) > 0.2
+    with pytest.raises(StorageError, match="the number of landmarks differs"):
+        digits.keep(0.2, "greedy", landmarks=90, checkpoint=tmp_path / "c")
+
+
+def test_a_regression_is_ranked() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.sin(2 * X[:, 0]) + 7
+    s = cgscore.score(X, y, task="regression", ridge=0.1)
+    greedy_share, random_share = (
+        s.expectation(s.keep(0.1, order)).kept for order in ("auto", "random")
+    )
+    assert greedy_share > random_share + 0.05

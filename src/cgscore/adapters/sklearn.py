@@ -141,8 +141,10 @@ class CGResampler(_ScoringEstimator):
 
     Parameters
     ----------
-    fraction, order, per_class, drop_issues
+    fraction, order, per_class, drop_issues, landmarks
         As for `Scores.keep`.
+    weights : bool
+        Compute `sample_weight_`.
     method, ridge, add_constant, random_state
         As for `CGScorer`.
 
@@ -150,6 +152,9 @@ class CGResampler(_ScoringEstimator):
     ----------
     sample_indices_ : (m,) array
         Positions of the examples that are kept.
+    sample_weight_ : (m,) array
+        How many examples each kept one stands for, if `weights` is set: for the ``sample_weight``
+        of an estimator.
     result_ : Scores
         The scores.
     """
@@ -161,6 +166,8 @@ class CGResampler(_ScoringEstimator):
         order: str = "low-first",
         per_class: bool = True,
         drop_issues: bool = False,
+        landmarks: int | None = None,
+        weights: bool = False,
         method: str = "auto",
         ridge: float | str = 0.0,
         add_constant: bool = False,
@@ -170,6 +177,8 @@ class CGResampler(_ScoringEstimator):
         self.order = order
         self.per_class = per_class
         self.drop_issues = drop_issues
+        self.landmarks = landmarks
+        self.weights = weights
         self.method = method
         self.ridge = ridge
         self.add_constant = add_constant
@@ -194,8 +203,13 @@ class CGResampler(_ScoringEstimator):
             self.order,
             self.per_class,
             drop_issues=self.drop_issues,
+            landmarks=self.landmarks,
             seed=self._seed(),
             progress=False,
         )
+        if self.weights:
+            self.sample_weight_ = scores.weights(self.sample_indices_)
+        elif hasattr(self, "sample_weight_"):  # of an earlier fit
+            del self.sample_weight_
         positions: NDArray[np.intp] = self.sample_indices_
         return positions

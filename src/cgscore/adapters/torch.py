@@ -26,6 +26,29 @@ def subset(dataset: Any, kept: ArrayLike) -> Subset[Any]:
     return Subset(dataset, as_positions(kept, len(dataset)).tolist())
 
 
+def chosen_subset(
+    dataset: Any, scores: Scores, fraction: float, order: str = "auto", **options: Any
+) -> Subset[Any]:
+    """The share of a map-style dataset that `Scores.keep` chooses.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What was scored, in the same order.
+    scores : Scores
+        The scores of this dataset.
+    fraction, order
+        As for `Scores.keep`; by default suspected label errors go and the rest is ranked.
+    **options
+        Other options of `Scores.keep`.
+    """
+    if len(dataset) != len(scores):
+        raise OptionError(
+            f"The dataset has {len(dataset):,} examples, and {len(scores):,} were scored."
+        )
+    return subset(dataset, scores.keep(fraction, order, **options))
+
+
 def pruned_loader(loader: Any, kept: ArrayLike) -> DataLoader[Any]:
     """A loader like the given one, of the examples at these positions of its dataset.
 
@@ -75,7 +98,8 @@ def weighted_sampler(
     scores : Scores
         The scores of the dataset.
     by : str or (n,) array
-        Weights, as for `Scores.values`; by default the probability that a label is right, so that
+        Weights, as for `Scores.values`, or one for each example, such as those of `Scores.weights`
+        with 0 for what is not kept; by default the probability that a label is right, so that
         suspects are rarely drawn.
     balanced : bool
         Draw all classes equally often; each needs an example with a weight above 0.

@@ -14,6 +14,7 @@ modules are:
 `suspects`          what is printed of suspected label errors
 `reasons`           what is printed of why a label is suspected
 `verbosity`         how much is printed besides the result
+`resume`            what is printed where work with a checkpoint is interrupted
 ==================  ============================================================================
 
 Results go to standard output, progress and warnings to standard error.
@@ -38,6 +39,7 @@ COMMANDS = (
     "score",
     "issues",
     "prune",
+    "next",
     "report",
     "review",
     "features",

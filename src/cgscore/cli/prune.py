@@ -11,8 +11,10 @@ from cgscore.cli.console import output_console, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption, TaskOption
 from cgscore.cli.output_files import check_not_input, check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.resume import how_to_resume
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
-from cgscore.errors import CGScoreError, OptionError
+from cgscore.cli.verbosity import print_note
+from cgscore.errors import CGScoreError, MemoryLimitError, OptionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,15 +22,18 @@ if TYPE_CHECKING:
 
     from cgscore.data import Dataset
     from cgscore.result.scores import Scores
+    from cgscore.result.selection import Selection
+    from cgscore.selection.expectation import Expectation
 
 DEFAULT_OUTPUT = Path("kept.csv")
+FALLBACK_ORDER = "stratified"  # of auto, where neither inputs nor a ranking are at hand
 
 
 @with_read_flags
 def prune(
     source: SourceOrResultArgument,
     read: ReadFlags,
-    keep: Annotated[float, typer.Option("--keep", help="Share of the examples to keep.")],
+    keep: Annotated[float, typer.Option("--keep", help="Share of all examples to keep.")],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -42,10 +47,11 @@ def prune(
         str,
         typer.Option(
             "--order",
-            help="Order of removal: low-first (keeps hard examples), high-first (keeps typical "
-            "ones), window, stratified or random.",
+            help="auto (suspects out, then greedy), greedy (next comes the example that lowers the "
+            "error of kernel regression most), low-first (keeps hard examples), high-first (keeps "
+            "typical ones), window, stratified or random.",
         ),
-    ] = "low-first",
+    ] = "auto",
     offset: Annotated[
         float | None,
         typer.Option(
@@ -78,6 +84,33 @@ def prune(
             help="In -o, list all examples, with true or false for whether each is kept.",
         ),
     ] = False,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="In -o, add how many examples each kept one stands for, for weighted training.",
+        ),
+    ] = False,
+    rank_output: Annotated[
+        Path | None,
+        typer.Option(
+            "--rank-to",
+            help="Rank all examples and write the result with the ranking, a column `rank`, to "
+            "this .parquet file: later choices from it need no data.",
+        ),
+    ] = None,
+    landmarks: Annotated[
+        int | None,
+        typer.Option(
+            "--landmarks",
+            min=1,
+            help="Rank of the features in which examples are ranked [default: 1,000].",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", help="Folder from which an interrupted ranking resumes."),
+    ] = None,
     data_output: Annotated[
         Path | None,
         typer.Option(
@@ -97,70 +130,188 @@ def prune(
 ) -> None:
     """Choose which examples to keep, and write them."""
     from cgscore.selection.export import write_filtered
-    from cgscore.selection.orders import check_selection
+    from cgscore.selection.orders import RANKED_ORDERS, check_selection
 
     check_selection(keep, order, offset, seed)
     if data_output is None and copies:
         raise OptionError("--copy is for --data-to, which is not given.")
-    if output is None and data_output is not None and mask:
-        raise OptionError("--mask is for -o, which is not given.")
+    if output is None and data_output is not None and (mask or weights):
+        raise OptionError(f"{'--mask' if mask else '--weights'} is for -o, which is not given.")
     if output is None and data_output is None:
         output = DEFAULT_OUTPUT
+    if weights and output is not None and output.suffix.lower() == ".npy":
+        raise OptionError("--weights is for a .csv or .parquet file, not for .npy.")
     scores = scored(source, read, task=task, console=None if as_json else output_console())
     encoder = read.encoder if is_result(source) else None
-    _check_outputs(scores, source, data, output, data_output, copies)
+    _check_outputs(scores, source, data, output, data_output, rank_output, copies)
     suspects = _suspects(scores)
     drop_issues = suspects is not None and not keep_issues
-    options: dict[str, Any] = {"by": by, "drop_issues": drop_issues, "seed": seed}
-    choose_window = order == "window" and offset is None
-    dataset = None
-    if data_output is not None or choose_window:
-        dataset = _scored_data(scores, data, encoder)
-    windows: dict[float, float] = {}
-    if choose_window:
-        windows = scores.windows(keep, not all_together, data=dataset, **options)
-        offset = max(windows, key=lambda start: windows[start])
-    positions = scores.keep(keep, order, not all_together, offset=offset, **options)
+    required = (
+        *(data, data_output, rank_output, weights or None, landmarks, checkpoint),
+        True if order == "window" and offset is None else None,
+    )
+    dataset, reason = _opened_data(
+        scores, data, encoder, required=any(item is not None for item in required)
+    )
+    taken = order
+    if order == "auto":
+        taken = "auto" if drop_issues else "greedy"
+        if dataset is None and "rank" not in scores.table:
+            taken = FALLBACK_ORDER
+            print_note(
+                f"without the inputs examples cannot be ranked; {FALLBACK_ORDER} is taken. {reason}"
+            )
+    options: dict[str, Any] = {"seed": seed, "landmarks": landmarks, "checkpoint": checkpoint}
+    ranked = taken in RANKED_ORDERS
+    if rank_output is not None or (ranked and "rank" not in scores.table):
+        count = round(keep * len(scores)) if rank_output is None else len(scores)
+        _print_cost(scores, count, landmarks, seed, quiet=as_json or dataset is None)
+    with how_to_resume(checkpoint):
+        if rank_output is not None:
+            scores.add_rank(drop_issues=drop_issues, **options)
+            options = {"seed": seed}
+        selection = scores.selection(
+            keep, taken, not all_together, by=by, offset=offset, drop_issues=drop_issues, **options
+        )
+    positions = selection.positions
+    expected, unknown = _expected(scores, positions, dataset, reason)
     values = scores.values(by)
-    kept_suspects = 0 if suspects is None else int(suspects[positions].sum())
+    columns = {by: values}
+    if "rank" in scores.table:
+        columns["rank"] = scores.table["rank"].to_numpy()
+    if weights:
+        columns["weight"] = _all_weights(scores, positions)
     written: dict[str, str] = {}
     if data_output is not None and dataset is not None:
         size = write_filtered(dataset, positions, data_output, copy=copies)
         written[str(data_output)] = size
     if output is not None:
-        _write_kept(scores, positions, output, {by: values}, mask=mask, guard=not no_guard)
+        _write_kept(scores, positions, output, columns, mask=mask, guard=not no_guard)
         written[str(output)] = f"{len(scores) if mask else len(positions):,} rows"
+    if rank_output is not None:
+        scores.save(rank_output)
+        written[str(rank_output)] = f"{len(scores):,} rows with their rank"
+    kept_suspects = 0 if suspects is None else int(suspects[positions].sum())
     if as_json:
         counts = scores.table["given_label"].iloc[positions].value_counts()
         print_json(
             {
                 "written": list(written),
                 "examples": len(scores),
+                "wanted": selection.wanted,
                 "kept": len(positions),
                 "kept_by_class": counts.to_dict() if len(scores.classes) else None,
-                "order": order,
-                "offset": offset,
-                "windows": windows or None,
+                "order": taken,
+                "asked_order": order,
+                "fallback": reason if taken == FALLBACK_ORDER != order else None,
+                "useful": selection.useful,
+                "offset": selection.offset,
+                "windows": dict(selection.windows) or None,
                 "by": by,
                 "per_class": not all_together,
                 "drop_issues": drop_issues,
                 "suspects": None if suspects is None else int(suspects.sum()),
                 "suspects_kept": kept_suspects,
+                "expected": None if expected is None else vars(expected),
+                "expected_unknown": unknown,
                 "seed": seed,
             }
         )
         return
     console = output_console()
-    _print_kept(console, scores, positions, order, by, values)
-    if offset in windows:
+    _print_kept(console, scores, positions, taken, by, values)
+    _print_choice(console, scores, selection)
+    if suspects is not None and suspects.any():
+        console.print(_suspects_text(int(suspects.sum()), kept_suspects, keep_issues))
+    _print_expected(console, scores, expected, unknown)
+    print_written(written)
+
+
+def _opened_data(
+    scores: Scores, data: str | None, encoder: str | None, *, required: bool
+) -> tuple[Dataset | None, str | None]:
+    """The scored data, or None and the reason where they are not required."""
+    try:
+        return _scored_data(scores, data, encoder), None
+    except CGScoreError as error:
+        if required:
+            raise
+        return None, str(error)
+
+
+def _print_cost(
+    scores: Scores, count: int, landmarks: int | None, seed: int, *, quiet: bool
+) -> None:
+    """Print what a ranking takes, where it is not done in a moment."""
+    from cgscore.execution.machine import product_rate, show_bytes, show_seconds
+
+    if quiet:
+        return
+    selector = scores.selector(landmarks=landmarks, seed=seed)
+    cost = selector.cost(count)
+    seconds = cost.flops / product_rate()
+    if seconds > 2:
+        output_console().print(
+            f"ranking   {count:,} of {len(scores):,} examples in features of rank "
+            f"{selector.landmarks:,}: about {show_seconds(seconds)} and {show_bytes(cost.bytes)}",
+            soft_wrap=True,
+        )
+
+
+def _all_weights(scores: Scores, positions: NDArray[Any]) -> NDArray[Any]:
+    """For every example how many it stands for; 0 for those that go."""
+    import numpy as np
+
+    weights = np.zeros(len(scores), np.intp)
+    weights[positions] = scores.weights(positions)
+    return weights
+
+
+def _expected(
+    scores: Scores, positions: NDArray[Any], dataset: Dataset | None, reason: str | None
+) -> tuple[Expectation | None, str | None]:
+    """What the choice may cost in accuracy, or None and why that is not known."""
+    if dataset is None:
+        return None, reason
+    try:
+        return scores.expectation(positions), None
+    except MemoryLimitError as error:
+        return None, str(error)
+
+
+def _print_choice(console: Console, scores: Scores, selection: Selection) -> None:
+    """Print what a user should know about how the examples were chosen."""
+    windows, offset = selection.windows, selection.offset
+    if offset is not None and offset in windows:
         measure = "accuracy" if len(scores.classes) else "of the variance"
         console.print(
             f"  window   starts at {offset:.0%} of the order: kernel regression on it reaches "
             f"{windows[offset]:.1%} {measure} (worst window: {min(windows.values()):.1%})"
         )
-    if suspects is not None and suspects.any():
-        console.print(_suspects_text(int(suspects.sum()), kept_suspects, keep_issues))
-    print_written(written)
+    if selection.useful is not None:
+        console.print(
+            f"  ranking  after {selection.useful:,} examples no other lowers the error; from there "
+            "on the order goes by least loss"
+        )
+    if len(selection.positions) < selection.wanted:
+        console.print(
+            f"  fewer    {selection.wanted:,} were asked for, and {len(selection.pool):,} are "
+            "unsuspected (--keep-issues lets suspects stay)"
+        )
+
+
+def _print_expected(
+    console: Console, scores: Scores, expected: Expectation | None, unknown: str | None
+) -> None:
+    """Print what the choice is expected to cost."""
+    if expected is None:
+        console.print(f"  expected cost in accuracy unknown: {unknown}", soft_wrap=True)
+        return
+    measure = "accuracy" if len(scores.classes) else "of the variance"
+    console.print(
+        f"  expected {expected.kept:.1%} {measure} with what stays, {expected.all:.1%} with all "
+        f"(leave-one-out kernel regression of rank {expected.rank:,})"
+    )
 
 
 def _suspects(scores: Scores) -> NDArray[Any] | None:
@@ -185,6 +336,7 @@ def _check_outputs(
     data: str | None,
     output: Path | None,
     data_output: Path | None,
+    rank_output: Path | None,
     copies: bool,
 ) -> None:
     """Raise `OptionError` if an output cannot be written, or would replace an input."""
@@ -194,6 +346,10 @@ def _check_outputs(
     inputs = (source, data, saved_source, scores.meta["read_options"].get("labels"))
     if output is not None:
         check_output(output, *inputs, suffixes=(".csv", ".parquet", ".npy"))
+    if rank_output is not None:
+        check_output(rank_output, *inputs, suffixes=(".parquet",), flag="--rank-to")
+        if rank_output.resolve() in [path.resolve() for path in (output, data_output) if path]:
+            raise OptionError("--rank-to names the same file as -o or --data-to.")
     if data_output is not None:
         check_target(data or saved_source, data_output, copy=copies)
         check_not_input("--data-to", data_output, *inputs)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cgscore.cli.cluster import check_cluster_options, cluster_client
-from cgscore.cli.console import one_line, output_console, print_error, print_json
+from cgscore.cli.console import one_line, output_console, print_json
 from cgscore.cli.costs import print_costs
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import (
@@ -26,6 +23,7 @@ from cgscore.cli.options import (
 )
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
+from cgscore.cli.resume import how_to_resume
 from cgscore.cli.suspects import SUSPECTS_SHOWN, print_issues
 from cgscore.cli.verbosity import print_details, print_note, print_warning, show_progress
 from cgscore.methods import METHODS, SUMMARIES
@@ -144,7 +142,7 @@ def score(
             f"if this run is interrupted, run the same command again: it resumes from {checkpoint}."
         )
     with (
-        _how_to_resume(checkpoint),
+        how_to_resume(checkpoint),
         cluster_client(
             cluster, scheduler_file, workers, console=None if as_json else console
         ) as client,
@@ -196,22 +194,6 @@ def _class_count(dataset: Dataset, task: str) -> int:
     if dataset.y is None:
         return 1
     return max(1, len(as_labels(dataset.y, len(dataset), task, dataset.label_name).classes))
-
-
-@contextmanager
-def _how_to_resume(checkpoint: Path | None) -> Iterator[None]:
-    """Print how to resume if the work inside is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if checkpoint is None:
-            print_error("With --checkpoint FOLDER an interrupted run can be resumed.")
-        else:
-            print_error(
-                f"Finished work is in {checkpoint}. To resume, run the same command again:\n"
-                f"  {shlex.join(['cgscore', *sys.argv[1:]])}"
-            )
-        raise
 
 
 def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Path | None) -> None:

@@ -157,6 +157,22 @@ def overview(
     return dataset if sample is None else replace(sample, dataset=dataset)
 
 
+def read_unlabelled(
+    source: Any, *, encoder: str | None = None, scaling: str = "none", **keywords: Any
+) -> Dataset:
+    """A dataset without labels; those that the source holds are not looked for.
+
+    Parameters are those of `read`.
+    """
+    options = ReadOptions(**keywords, labels=())  # readers then expect none inside
+    encoding = Encoding.checked(encoder, scaling, "cpu", None)
+    if isinstance(source, Dataset):
+        dataset = replace(source, y=None)
+    else:
+        dataset = replace(_load(source, replace(options, context=encoding.context())), y=None)
+    return encoding.apply(_checked(dataset, options))
+
+
 def _read(source: Any, options: ReadOptions, encoding: Encoding) -> Dataset:
     if isinstance(source, Dataset):
         dataset = _with_labels(source, options.labels)

@@ -63,6 +63,7 @@ _NAMES = {
     "model": "layers or weights at the start",
     "subset": "the rows trained on",
     "selection": "the selection",
+    "landmarks": "the number of landmarks",
     "test": "the test data",
     "training": "the training",
 }

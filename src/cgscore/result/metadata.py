@@ -58,6 +58,7 @@ PARTICULAR = (
     "complexity_of",
     "iterations",
     "landmarks",
+    "rank",
     "ratio",
     "refinements",
     "runs",

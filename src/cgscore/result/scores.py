@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgscore import __version__
 from cgscore.data import Dataset
 from cgscore.data.csv_writer import write_csv
-from cgscore.errors import OptionError
+from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.issues.regression import find_target_issues
 from cgscore.issues.summary import IssueSummary
@@ -24,9 +24,12 @@ from cgscore.labels import as_labels
 from cgscore.result import display, source
 from cgscore.result.extras import extra_columns
 from cgscore.result.file import MAX_RATIO, SavedResult, read_result, write_result
+from cgscore.result.selection import RANK, Selection, make_selector, ranks_of, saved_ranks
 from cgscore.result.table import column_values, given_values, numeric_columns
-from cgscore.selection.orders import check_selection
+from cgscore.selection.expectation import Expectation
+from cgscore.selection.orders import RANKED_ORDERS, as_positions, check_selection
 from cgscore.selection.pool import Pool
+from cgscore.selection.selector import Selector
 from cgscore.selection.window import best_offset, window_qualities
 from cgscore.typing import Array
 from cgscore.valuation import margin
@@ -85,13 +88,14 @@ class Scores:
         self.judged_loo, self.judged_d = judged_loo, judged_d
         self.meta = {"version": __version__, **meta}
         self._dataset = dataset
+        self._selector: Selector | None = None
 
     def __len__(self) -> int:
         return len(self.table)
 
     def __getstate__(self) -> dict[str, Any]:
         """State for pickling: as in a saved file, the scores without the data."""
-        return {**self.__dict__, "_dataset": None}
+        return {**self.__dict__, "_dataset": None, "_selector": None}
 
     def __repr__(self) -> str:
         return display.as_text(self)
@@ -308,8 +312,10 @@ class Scores:
         by: str | ArrayLike = "cg",
         offset: float | None = None,
         drop_issues: bool = False,
+        landmarks: int | None = None,
         seed: int = 0,
         data: Any = None,
+        checkpoint: str | Path | None = None,
         progress: bool | Listener | None = None,
     ) -> NDArray[np.intp]:
         """Positions of the examples to keep, ascending: ``X[s.keep(0.6)]``.
@@ -318,11 +324,14 @@ class Scores:
         ----------
         fraction : float
             Share of all examples that stay.
-        order : {"low-first", "high-first", "window", "stratified", "random"}
+        order : {"low-first", "high-first", "window", "stratified", "random", "greedy", "auto"}
             ``low-first`` removes low scores first and keeps the hard, ``high-first`` removes high
             scores first. ``window`` keeps those between `offset` and ``offset + fraction`` of the
             ascending order. ``stratified`` keeps examples of every level of the score: in
             proportion where few examples stay, evenly where most do. ``random`` is the baseline.
+            ``greedy`` keeps the first of a ranking: next comes the example that lowers the error of
+            kernel regression at all examples most (`cgscore.selection.greedy`). ``auto`` does so
+            without suspected label errors. Both need the inputs, or a saved ranking (`add_rank`).
         per_class : bool
             Keep the same share of every class; otherwise all examples are sorted together.
         by : str or (n,) array
@@ -333,19 +342,212 @@ class Scores:
             labels of all examples best (`cgscore.selection.window`); this needs the data.
         drop_issues : bool
             Remove suspected label errors first, whatever `fraction` is: with 1.0 only these go.
+        landmarks : int, optional
+            Rank of the features in which a ranking is made; by default 1,000, or n if that is less.
         seed : int
-            Seed of the draws: for ``stratified``, for ``random``, and for choosing a window.
+            Seed of the draws: for ``stratified``, for ``random``, for choosing a window, and of
+            landmarks.
         data : optional
-            The scored data for choosing a window, if this result was loaded from a file and its
+            The scored data for a window or a ranking, if this result was loaded from a file and its
             source has moved.
+        checkpoint : path, optional
+            A folder, made if missing, from which an interrupted ranking goes on.
         progress : bool or function, optional
-            As for `score`; reports the choice of a window.
+            As for `score`; reports the choice of a window, or the ranking.
         """
+        return self.selection(
+            fraction,
+            order,
+            per_class,
+            by=by,
+            offset=offset,
+            drop_issues=drop_issues,
+            landmarks=landmarks,
+            seed=seed,
+            data=data,
+            checkpoint=checkpoint,
+            progress=progress,
+        ).positions
+
+    def selection(
+        self,
+        fraction: float,
+        order: str = "low-first",
+        per_class: bool = True,
+        *,
+        by: str | ArrayLike = "cg",
+        offset: float | None = None,
+        drop_issues: bool = False,
+        landmarks: int | None = None,
+        seed: int = 0,
+        data: Any = None,
+        checkpoint: str | Path | None = None,
+        progress: bool | Listener | None = None,
+    ) -> Selection:
+        """What `keep` returns, with how it was chosen; parameters as for `keep`."""
         check_selection(fraction, order, offset, seed)
-        pool = self._pool(fraction, per_class, by, drop_issues)
-        if order == "window" and offset is None:
-            offset = best_offset(self._window_qualities(fraction, pool, seed, data, progress))
-        return pool.positions[pool.select(order, offset=offset or 0.0, seed=seed)]
+        ranked = order in RANKED_ORDERS
+        if ranked and not (isinstance(by, str) and by == "cg"):
+            raise OptionError(f"by is for orders that sort by a score; got order={order!r}.")
+        if order == "auto":
+            drop_issues = bool(len(self.classes)) and bool(self.table["margin"].notna().any())
+        pool = self._pool(fraction, per_class, np.zeros(len(self)) if ranked else by, drop_issues)
+        useful, windows = None, {}
+        if ranked:
+            ranks, useful = self._ranks(pool, landmarks, seed, data, checkpoint, progress)
+            pool = pool.sorted_by(ranks.astype(np.float64))
+        elif order == "window" and offset is None:
+            windows = self._window_qualities(fraction, pool, seed, data, progress)
+            offset = best_offset(windows)
+        chosen = pool.select("high-first" if ranked else order, offset=offset or 0.0, seed=seed)
+        wanted = max(1, round(fraction * len(self)))
+        positions = pool.positions[chosen]
+        if useful is not None and ranks[positions].max() < useful:
+            useful = None
+        return Selection(positions, order, offset, windows, wanted, pool.positions, useful)
+
+    def add_rank(
+        self,
+        *,
+        drop_issues: bool = False,
+        landmarks: int | None = None,
+        seed: int = 0,
+        data: Any = None,
+        checkpoint: str | Path | None = None,
+        progress: bool | Listener | None = None,
+    ) -> Scores:
+        """Rank all examples and keep the ranking as the column ``rank``, 0 for the first.
+
+        Saved with the result, it serves every later ``keep(order="greedy")`` without the data.
+        ``meta["rank"]`` says how it was made, and under ``useful`` how many examples come before
+        the point where no gain was positive; from there on the order goes by least loss.
+
+        Parameters
+        ----------
+        drop_issues : bool
+            Rank without suspected label errors, and put these last.
+        landmarks, seed, data, checkpoint, progress
+            As for `keep`.
+
+        Returns
+        -------
+        Scores
+            These scores.
+        """
+        pool = self._pool(1.0, False, np.zeros(len(self)), drop_issues)
+        selector = self.selector(data, landmarks=landmarks, seed=seed)
+        folder = None if checkpoint is None else Path(checkpoint)
+        ranking = selector.ranking(pool.positions, reporter(progress), checkpoint=folder)
+        last = np.setdiff1d(np.arange(len(self)), pool.positions)
+        ranks = np.empty(len(self), np.intp)
+        ranks[np.concatenate([ranking.order, last])] = np.arange(len(self))
+        self.table = self.table.assign(**{RANK: ranks})
+        self.meta[RANK] = {
+            "ridge": selector.ridge,
+            "landmarks": selector.landmarks,
+            "seed": seed,
+            "drop_issues": drop_issues,
+            "useful": ranking.useful if ranking.useful < len(ranking.order) else None,
+        }
+        return self
+
+    def weights(self, kept: ArrayLike, *, data: Any = None) -> Array:
+        """How many examples each kept one stands for, for weighted training.
+
+        Every example is represented by the most similar kept one of its class.
+
+        Parameters
+        ----------
+        kept : array
+            Positions of the kept examples, as `keep` returns them.
+        data : optional
+            The scored data, if their source has moved.
+
+        Returns
+        -------
+        (r,) array
+            In the order of `kept`. Their sum is the number of examples, without the classes of
+            which nothing is kept.
+        """
+        return self.selector(data).weights(as_positions(kept, len(self)))
+
+    def expectation(
+        self, kept: ArrayLike, *, data: Any = None, progress: bool | Listener | None = None
+    ) -> Expectation:
+        """Leave-one-out accuracy of kernel regression on the kept examples, and on all.
+
+        Labels that are suspected to be wrong are not predicted. For a regression, shares of the
+        variance that are explained. See `cgscore.selection.expectation`.
+
+        Parameters
+        ----------
+        kept : array
+            Positions of the kept examples.
+        data, progress
+            As for `keep`.
+        """
+        judged = None
+        if len(self.classes) and self.table["margin"].notna().any():
+            judged = ~self.label_issues()["is_label_issue"].to_numpy()
+            judged = judged if judged.any() else None
+        positions = as_positions(kept, len(self))
+        return self.selector(data).expectation(positions, reporter(progress), judged)
+
+    def selector(
+        self, data: Any = None, *, landmarks: int | None = None, seed: int | None = None
+    ) -> Selector:
+        """Chooses among the examples, in features that are made once and kept.
+
+        Parameters
+        ----------
+        data : optional
+            The scored data, if their source has moved.
+        landmarks, seed : int, optional
+            As for `keep`; by default those of the selector that was made before.
+        """
+        made = self._selector
+        if (
+            made is None
+            or data is not None
+            or (seed is not None and seed != made.seed)
+            or (landmarks is not None and min(landmarks, len(self)) != made.landmarks)
+        ):
+            given = self.table["given_label"].to_numpy()
+            made = make_selector(
+                self.data(data),
+                as_labels(given, len(self), self.meta["task"]),
+                self.kernel,
+                ridge=self.judging_ridge,
+                landmarks=landmarks,
+                seed=seed or 0,
+            )
+            self._selector = made
+        return made
+
+    def _ranks(
+        self,
+        pool: Pool,
+        landmarks: int | None,
+        seed: int,
+        data: Any,
+        checkpoint: str | Path | None,
+        progress: bool | Listener | None,
+    ) -> tuple[NDArray[np.intp], int | None]:
+        """The place of every example in the saved ranking, or in one of the pool."""
+        ranks = saved_ranks(self.table) if data is None and landmarks is None else None
+        if ranks is not None:
+            useful = self.meta.get(RANK, {}).get("useful")
+            return ranks, useful if isinstance(useful, int) else None
+        try:
+            selector = self.selector(data, landmarks=landmarks, seed=seed)
+        except CGScoreError as error:
+            if data is not None:
+                raise
+            raise OptionError(
+                f"order='greedy' and 'auto' need the inputs or a saved ranking. {error}"
+            ) from error
+        folder = None if checkpoint is None else Path(checkpoint)
+        return ranks_of(selector, pool, len(self), reporter(progress), folder)
 
     def windows(
         self,

@@ -13,7 +13,11 @@ order           what stays
 ``stratified``  examples of every level of the score, drawn at random within a level: in proportion
                 to the sizes of the levels where few examples stay, evenly where most do
 ``random``      examples drawn at random: the baseline
+``greedy``      the first of a ranking by kernel regression (`greedy.py`); it needs the inputs
+``auto``        the same without suspected label errors
 ==============  ==================================================================================
+
+The last two sort by the ranking instead of a score, the first within each class or all together.
 
 A score says what an example is worth beside all others. Where most examples go, similar ones, each
 of them worth little beside the others, go together. Then windows and strata are better than either
@@ -106,6 +110,9 @@ ORDERS: dict[str, Callable[[Group], Index]] = {
     "random": _random,
 }
 
+#: Orders that sort by the ranking of `greedy.py` in place of a score.
+RANKED_ORDERS = ("greedy", "auto")
+
 
 def select(
     values: Array,
@@ -153,8 +160,9 @@ def check_selection(fraction: float, order: str, offset: float | None, seed: int
     number: object = seed
     if not isinstance(number, Integral) or seed < 0:
         raise OptionError(f"seed must be a whole number, 0 or larger; got {seed!r}.")
-    if order not in ORDERS:
-        raise OptionError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
+    names = (*ORDERS, *RANKED_ORDERS)
+    if order not in names:
+        raise OptionError(f"order must be one of {', '.join(names)}; got {order!r}.")
     if offset is None:
         return
     if order != "window":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import OptionError
 from cgscore.selection.orders import select
+from cgscore.selection.quotas import class_quotas
 from cgscore.typing import Array, Index
 
 
@@ -57,6 +58,16 @@ class Pool:
         groups = np.zeros(len(positions), np.intp) if codes is None else codes[positions]
         count = min(len(positions), max(1, round(fraction * n)))
         return cls(positions, values[positions], groups, count)
+
+    def sorted_by(self, values: Array) -> Pool:
+        """The same pool with other scores, one for each example of all the data."""
+        return replace(self, values=values[self.positions])
+
+    def filled_by(self, chosen: Index) -> bool:
+        """Whether these, as positions in the pool, hold what every group keeps."""
+        sizes = np.bincount(self.groups)
+        counts = np.bincount(self.groups[chosen], minlength=len(sizes))
+        return bool((counts >= class_quotas(sizes, self.count)).all())
 
     def select(self, order: str, *, offset: float = 0.0, seed: int = 0) -> Index:
         """Positions in the pool of the examples that stay."""

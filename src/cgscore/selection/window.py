@@ -79,7 +79,7 @@ def window_qualities(
             if len(fitted) > MAX_FITTED:
                 fitted = np.sort(rng.choice(fitted, MAX_FITTED, replace=False))
             F = _predictions(rows, Y, fitted, judged, ridge)
-            qualities[offset] = _quality(Y[judged], F)
+            qualities[offset] = quality(Y[judged], F)
             advance(1)
     return qualities
 
@@ -107,7 +107,8 @@ def _predictions(rows: UnitRows, Y: Array, fitted: Index, judged: Index, ridge: 
     return F
 
 
-def _quality(Y: Array, F: Array) -> float:
+def quality(Y: Array, F: Array) -> float:
+    """The share of labels predicted; for one column of targets, of their variance explained."""
     if Y.shape[1] > 1:
         return float(np.mean(np.argmax(F, axis=1) == np.argmax(Y, axis=1)))
     return 1 - float(np.sum((Y - F) ** 2) / max(np.sum((Y - Y.mean()) ** 2), 1e-300))

@@ -1,0 +1,122 @@
+"""Whether picks in blocks cost accuracy against one at a time, and what a ranking of all takes.
+
+::
+
+    python bench/picks.py blocks                         # 5,000 examples of Fashion-MNIST, 3 seeds
+    python bench/picks.py whole --data Fashion-MNIST     # all examples, to a half: seconds, bytes
+    python bench/picks.py whole --data CIFAR-10
+
+``blocks`` prints test accuracy (all 10,000 test examples) at 5, 10 and 20 % kept. ``whole`` prints
+processor time, which other work on the machine changes little, beside the time on the clock.
+Data are found in CGSCORE_DATA, by default ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import judges
+import numpy as np
+from iterative import load
+from selection import data
+from sklearn.metrics.pairwise import euclidean_distances
+
+from cgscore.execution.machine import peak_memory
+from cgscore.execution.progress import Silent
+from cgscore.kernel import unit_rows
+from cgscore.selection.greedy import BLOCK, rank
+from cgscore.selection.selector import Selector
+from cgscore.valuation import class_targets
+
+COUNTS = (250, 500, 1000)
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+def blocks(seeds: list[int]) -> None:
+    found: dict[tuple[str, int, int], list[float]] = {}
+    for seed in seeds:
+        X, y, X_test, y_test = data("Fashion-MNIST", 5000, seed)
+        selector = Selector(unit_rows(X), class_targets(y, 10), y)
+        features = selector.features(Silent())
+        near = euclidean_distances(X_test, X, squared=True)
+        gamma = 1 / float(np.median(near[::50]))
+        near = np.exp(-gamma * near)
+        for block in (BLOCK, 1):
+            order = rank(
+                features,
+                selector.Y,
+                ridge=selector.ridge,
+                block=block,
+                enough=lambda taken: len(taken) >= COUNTS[-1],
+            ).order
+            for count in COUNTS:
+                kept = order[:count]
+                K = np.exp(-gamma * euclidean_distances(X[kept], squared=True))
+                for judge, predicted in (
+                    ("linear", judges.linear(X[kept], y[kept], X_test, 10)),
+                    ("kernel", judges.kernel(K, y[kept], near[:, kept], 10)),
+                    ("neighbours", judges.neighbours(y, kept, near, 10)),
+                ):
+                    accuracy = float(np.mean(predicted == y_test))
+                    found.setdefault((judge, count, block), []).append(accuracy)
+    differences = []
+    for judge, count, block in found:
+        if block == 1:
+            continue
+        many, one = np.array(found[judge, count, block]), np.array(found[judge, count, 1])
+        differences.append(many - one)
+        error = (many - one).std(ddof=1) / np.sqrt(len(seeds)) if len(seeds) > 1 else np.nan
+        print(
+            f"{judge:<11} {count:>5} kept: blocks {many.mean():.4f}, one at a time "
+            f"{one.mean():.4f}, difference {(many - one).mean():+.4f} (standard error {error:.4f})"
+        )
+    print(f"mean difference {np.mean(differences):+.4f}")
+
+
+def whole(name: str, share: float, landmarks: int | None) -> None:
+    X, y = load(name)
+    codes = np.asarray(y).astype(int)
+    start, processor = time.perf_counter(), time.process_time()
+    selector = Selector(unit_rows(X), class_targets(codes, 10), codes, landmarks=landmarks)
+    del X
+    marks = [mark for mark in SHARES if mark <= share]
+    n = len(codes)
+
+    def report(what: str) -> None:
+        print(
+            f"{what}: {time.process_time() - processor:.0f} s of processor time, "
+            f"{time.perf_counter() - start:.0f} s on the clock, peak {peak_memory() / 1e9:.2f} GB",
+            flush=True,
+        )
+
+    def enough(order: Any) -> bool:
+        while marks and len(order) >= marks[0] * n:
+            report(f"{marks.pop(0):.0%} of {n:,} ranked")
+        return len(order) >= share * n
+
+    selector.features(Silent())
+    report(f"{name}, features of rank {selector.landmarks:,}")
+    ranking = selector.ranking(np.arange(n), Silent(), enough=enough)
+    print(
+        f"gains end after {ranking.useful:,}; {selector.cost(len(ranking.order)).flops:.2g} flops"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("part", choices=("blocks", "whole"))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--data", default="Fashion-MNIST", choices=("Fashion-MNIST", "CIFAR-10"))
+    parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--landmarks", type=int)
+    options = parser.parse_args()
+    if options.part == "blocks":
+        blocks(options.seeds)
+    else:
+        whole(options.data, options.share, options.landmarks)
+
+
+if __name__ == "__main__":
+    main()
