@@ -27,8 +27,14 @@ def test_the_summary_and_the_attributes_of_the_table_agree(noisy: Any) -> None:
         "anchors": summary.anchors,
         "blind": False,
         "conflicts": 0,
+        "hard_to_tell": summary.hard_to_tell,
+        "contested": False,
+        "overlap": False,
+        "threshold": summary.threshold,
         "hint": None,
     }
+    assert summary.hard_to_tell < 50
+    assert 0.35 <= summary.threshold <= 0.5
     assert json.loads(json.dumps(attrs)) == attrs
     with pytest.raises(AttributeError):
         summary.flagged = 0

@@ -177,8 +177,10 @@ def test_confidence_is_that_of_the_suggested_label(noisy: Any) -> None:
     _, _, z, s = noisy
     found = s.label_issues(expected_noise=0.5)
     noise = estimate_noise(s.loo, z)
-    posterior = noise.calibration.probabilities(s.loo) * noise.T[:, z].T
-    posterior /= posterior.sum(axis=1, keepdims=True)
+    posterior = np.zeros((len(z), 10))
+    for hypothesis in noise.hypotheses:
+        joint = hypothesis.joint(noise.calibration.logits(s.loo), z)
+        posterior += hypothesis.weight * joint / joint.sum(axis=1, keepdims=True)
     suggested = found["predicted_label"].to_numpy()
     assert (suggested[found["is_label_issue"]] != z[found["is_label_issue"]]).all()
     chance = posterior[np.arange(len(z)), suggested]

@@ -15,6 +15,9 @@ T is estimated from anchors (`anchors.py`): first those with the largest gap bet
 the second prediction; then, with the probabilities that follow from this T, those with the largest
 probability. Where classes overlap, T is scaled to the level of noise under which the given labels
 are most likely. The user states no rate of noise.
+
+T is the same everywhere. That wrong labels may be more frequent at the borders between classes is
+the subject of further hypotheses (`border.py`), over which verdicts are averaged.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from cgscore.issues.anchors import (
     certainty_by_probability,
     choose_anchors,
 )
+from cgscore.issues.border import Hypotheses, Hypothesis, border_hypotheses, noise_odds
 from cgscore.issues.calibration import (
     Calibration,
     best_penalty,
@@ -56,11 +60,31 @@ class NoiseModel:
         Class probabilities from predictions.
     anchors : int
         Number of examples from which T is estimated.
+    border : Hypotheses or None
+        Hypotheses on noise at borders; None stands for T alone.
     """
 
     T: Array
     calibration: Calibration
     anchors: int
+    border: Hypotheses | None = None
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What verdicts are averaged over; the first is T everywhere."""
+        if self.border is None:
+            return (Hypothesis(0.0, noise_odds(self.T), 1.0),)
+        return self.border.members
+
+    @property
+    def contested(self) -> bool:
+        """Whether wrong labels follow the borders between classes."""
+        return self.border is not None and self.border.contested
+
+    @property
+    def overlap(self) -> bool:
+        """Whether classes overlap so much that noise and nature cannot be told apart."""
+        return self.border is not None and self.border.overlap
 
 
 def estimate_noise(
@@ -94,4 +118,5 @@ def estimate_noise(
         calibration = calibrate(G, j, scaled, calibration, penalty)
         fits.append((log_likelihood(G, j, scaled, calibration), scaled, calibration))
     _, T, calibration = max(fits, key=lambda fit: fit[0])
-    return NoiseModel(T, calibration, len(anchors))
+    border = border_hypotheses(G, j, T, calibration, overlap=anchors.overlap)
+    return NoiseModel(T, calibration, len(anchors), border)
