@@ -173,11 +173,13 @@ class Scores:
             highest partial score, and ``sign``, its rule that a positive partial score means a
             wrong label.
         expected_noise : float, optional
-            Flag the worst of this share (below 1) or number, instead of those that are more likely
-            wrong than right.
+            Flag the worst of this share (below 1) or number. By default as many of the worst are
+            flagged as give the best expected F1: those that are wrong with a probability of
+            1/2, or somewhat less (`IssueSummary.threshold`).
         precision : float, optional
-            Flag as many of the worst as keep the expected share of wrong labels among them this
-            high.
+            Flag as many of the worst as keep the share of wrong labels among them this high, with a
+            margin for mistakes of the model. Nothing is flagged where that cannot be promised; the
+            summary's ``hint`` then says why.
 
         Returns
         -------
@@ -188,7 +190,8 @@ class Scores:
             - ``label_score``, the probability that the label is right (for other detectors the
               share of examples that are more suspicious);
             - ``given_label``;
-            - ``predicted_label``, the most probable class, given the label too;
+            - ``predicted_label``, the most probable class, given the label too; for flagged labels
+              the best other class;
             - ``confidence`` in it, and the ``runner_up``;
             - ``kind`` of issue: wrong label, conflicting duplicates, undecidable (identical inputs
               whose labels tie), ambiguous, atypical, alone in its class;
