@@ -4,7 +4,7 @@
 name                 inputs
 ===================  ===============================================================================
 digits               scikit-learn's, 1,797 images of 64 pixels
-fashion, cifar       8,000 training images of Fashion-MNIST and CIFAR-10 at random, as pixels
+fashion, cifar       4,000 training images of Fashion-MNIST and CIFAR-10 at random, as pixels
 fashion-whole        all 60,000 of Fashion-MNIST
 features, features-2 training images 40,001 to 45,000 and 45,001 to 50,000 of CIFAR-10, by
                      efficientnet-lite0, with the labels of one human annotator (CIFAR-10N)
@@ -33,7 +33,7 @@ from noise import RATES, noisy
 import cgscore
 
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
-SIZE = 8000
+SIZE = 4000
 HUMAN, PUBLISHED, BORDER = "one human's labels", "as published", "20 % at the border"
 ARTIFICIAL = [kind for kind in RATES if kind != "10 % uniform"]  # that one is for small tables
 OTHERS = ["20 % uniform", "30 % to one other class", BORDER]

@@ -104,3 +104,25 @@ def test_classes_that_overlap_get_no_promise_and_no_lower_end() -> None:
     verdicts = judge(F, y, noise)
     assert expected_wrong(verdicts, noise)[1] == 0
     assert not promised(verdicts, noise, 0.9, np.ones(n, bool)).any()
+
+
+def test_few_examples_are_judged_by_the_noise_matrix_alone() -> None:
+    F, _, z = contested(n=500)
+    assert len(estimate_noise(F, z).hypotheses) == 1
+
+
+def test_a_promise_leaves_room_for_chance_where_little_is_flagged() -> None:
+    k = 3
+    y = np.arange(900) % k
+    rng = np.random.default_rng(3)
+    F = 2.0 * np.eye(k)[y] - 1 + 0.2 * rng.standard_normal((900, k))
+    z = flipped(y, 0.2, k)
+    noise = estimate_noise(F, z)
+    verdicts = judge(F, z, noise)
+    chosen = promised(verdicts, noise, 0.9, np.ones(900, bool))
+    mistakes = float(verdicts.right[chosen].sum())
+    assert chosen.sum() > 100
+    assert mistakes + np.sqrt(mistakes) <= 0.1 * chosen.sum()
+    half = np.arange(900) < 450
+    assert not promised(verdicts, noise, 0.9, half)[450:].any()
+    assert promised(verdicts, noise, 0.5, half).sum() >= promised(verdicts, noise, 0.9, half).sum()

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from cgscore.issues.anchors import most_certain
+from cgscore.issues.anchors import MIN_ANCHORS, most_certain
 from cgscore.issues.calibration import Calibration
 from cgscore.typing import Array, Index
 
@@ -145,7 +145,8 @@ def border_hypotheses(
     halves = most_certain(predicted, certainty, k, DIRECTION_SHARE)
     slope = direction(log_q[halves], predicted[halves], codes[halves])
     disagreement = float(np.mean(np.argmax(F, axis=1) != codes)) > 1 - MIN_AGREEMENT
-    if overlap or k > MAX_CLASSES or disagreement:
+    few = len(codes) < MIN_ANCHORS / CLEAR_SHARE  # then not only clear examples would tell levels
+    if overlap or few or k > MAX_CLASSES or disagreement:
         unclear = overlap or (disagreement and slope > MAX_OVERLAP_DIRECTION)
         return Hypotheses((uniform,), slope, False, unclear)
     clear = most_certain(predicted, certainty, k, CLEAR_SHARE)

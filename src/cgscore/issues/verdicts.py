@@ -234,6 +234,9 @@ def promised(
 ) -> NDArray[np.bool_]:
     """Labels of which this share is wrong, even if hypotheses are somewhat mistaken.
 
+    As many of the worst as keep the expected number of right labels among them within
+    `PROMISE_SHARE` of what is allowed, and within what is allowed by one standard deviation.
+
     None where wrong labels follow the borders between classes, or classes overlap strongly: there
     no promise can be kept.
 
@@ -249,7 +252,14 @@ def promised(
         The labels to choose from.
     """
     flagged = np.zeros(len(verdicts.right), dtype=bool)
-    if not (noise.contested or noise.overlap):
-        stricter = 1 - PROMISE_SHARE * (1 - precision)
-        flagged[rows] = flag(cautious_right(verdicts, noise)[rows], precision=stricter)
+    if noise.contested or noise.overlap:
+        return flagged
+    positions = np.flatnonzero(rows)
+    right = cautious_right(verdicts, noise)[positions]
+    order = np.argsort(right, kind="stable")
+    mistakes = np.cumsum(right[order])
+    allowed = (1 - precision) * np.arange(1, len(order) + 1)
+    kept = (mistakes <= PROMISE_SHARE * allowed) & (mistakes + np.sqrt(mistakes) <= allowed)
+    count = int(np.flatnonzero(kept).max(initial=-1)) + 1
+    flagged[positions[order[:count]]] = True
     return flagged
