@@ -25,6 +25,7 @@ TITLES = {
 }
 #: Kinds that have sentences of their own.
 _COUNTED = ("", "wrong label", "conflicting duplicates", "undecidable")
+MAX_CONFIDENCE = 0.995  # what would be rounded to 100 % is not shown as such
 NUMBER_FORMATS = {"confidence": "{:.0%}", "cg": "{:.2f}"}
 
 
@@ -59,6 +60,17 @@ def print_issues(
         f"{low:,.0f} to {high:,.0f}); {flagged:,} {'is' if flagged == 1 else 'are'} flagged (by "
         f"{summary['by']}, ridge {scores.judging_ridge:.3g})."
     )
+    hard = summary.get("hard_to_tell", 0)
+    if hard and (summary["contested"] or summary["overlap"]):
+        console.print(
+            f"{hard:,} more {'are' if hard > 1 else 'is'} hard to tell: "
+            + (
+                "odd labels go to the classes that examples resemble."
+                if summary["contested"]
+                else "classes overlap in these inputs."
+            ),
+            soft_wrap=True,
+        )
     counts = issues["kind"].value_counts()
     others = [f"{n:,} {kind}" for kind, n in counts.items() if kind not in _COUNTED]
     if others:
@@ -112,6 +124,8 @@ def print_suspects(
 
 def _cell(suspect: pd.Series[Any], name: str, class_names: dict[Any, Any]) -> str:
     value = suspect[name]
+    if name == "confidence" and value >= MAX_CONFIDENCE:
+        return ">99%"  # no verdict is certain
     if name in NUMBER_FORMATS:
         return NUMBER_FORMATS[name].format(value)
     return shortened(class_names.get(value, value))
