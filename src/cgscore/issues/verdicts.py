@@ -139,7 +139,8 @@ def expected_wrong(
     anchors; the interval is that of the mixture of all hypotheses without their prior. Where wrong
     labels follow borders, those that agree with their prediction may be hidden: then the upper end
     is at least `HIDDEN_FACTOR` times the number of labels that differ. Where classes overlap so
-    much that even clear examples are confused, all of it may be nature: then the lower end is 0.
+    much that even clear examples are confused, all of it may be nature as well: then the lower end
+    is 0, too.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def expected_wrong(
     deviations = np.sqrt((right * (1 - right)).sum(axis=1) + of_rate)
     weights = np.array([each.plausibility for each in noise.hypotheses])
     low, high = mixture_interval(counts, deviations, weights)
-    if noise.contested:
+    if noise.contested or noise.overlap:
         high = max(high, HIDDEN_FACTOR * float(verdicts.differs[chosen].sum()))
     if noise.overlap:
         low = 0.0
