@@ -4,7 +4,8 @@
 name                 inputs
 ===================  ===============================================================================
 digits               scikit-learn's, 1,797 images of 64 pixels
-fashion, cifar       4,000 training images of Fashion-MNIST and CIFAR-10 at random, as pixels
+fashion, cifar       8,000 training images of Fashion-MNIST and CIFAR-10 at random, as pixels
+fashion-4000, ...    4,000 of them
 fashion-whole        all 60,000 of Fashion-MNIST
 features, features-2 training images 40,001 to 45,000 and 45,001 to 50,000 of CIFAR-10, by
                      efficientnet-lite0, with the labels of one human annotator (CIFAR-10N)
@@ -33,7 +34,7 @@ from noise import RATES, noisy
 import cgscore
 
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
-SIZE = 4000
+SIZES = {"fashion": 8000, "cifar": 8000, "fashion-4000": 4000, "cifar-4000": 4000}
 HUMAN, PUBLISHED, BORDER = "one human's labels", "as published", "20 % at the border"
 ARTIFICIAL = [kind for kind in RATES if kind != "10 % uniform"]  # that one is for small tables
 OTHERS = ["20 % uniform", "30 % to one other class", BORDER]
@@ -44,6 +45,8 @@ KINDS: dict[str, list[str]] = {
     "digits": [*ARTIFICIAL, PUBLISHED],
     "fashion": [*ARTIFICIAL, PUBLISHED],
     "cifar": [*ARTIFICIAL, PUBLISHED],
+    "fashion-4000": [*ARTIFICIAL, PUBLISHED],
+    "cifar-4000": [*ARTIFICIAL, PUBLISHED],
     "features": [HUMAN, *OTHERS, PUBLISHED],
     "features-2": [HUMAN, *OTHERS, PUBLISHED],
     "cifar100": [*OTHERS[:2], PUBLISHED],
@@ -64,8 +67,8 @@ def load(name: str) -> tuple[Any, Any]:
     if name == "fashion-whole":
         X, y = load_whole("Fashion-MNIST")
         return X.astype(np.float64), y.astype(int)
-    if name in ("fashion", "cifar"):
-        X, y = sample({"fashion": "Fashion-MNIST", "cifar": "CIFAR-10"}[name], SIZE)
+    if name in SIZES:
+        X, y = sample("Fashion-MNIST" if "fashion" in name else "CIFAR-10", SIZES[name])
         return X, y.astype(int)
     if name in FEATURE_ROWS:
         X, y = _features("cifar10", 40_000, 50_000)

@@ -63,8 +63,8 @@ def markdown(cells: list[Any]) -> None:
     )
     print("|" + "---|" * 10)
     for data, noise, mine in _groups(cells):
-        our = next(cell for cell in mine if cell["method"] == "ours")
-        if "trials" not in our or our["auroc"] is None:
+        our = next((cell for cell in mine if "trials" in cell), None)
+        if our is None or our["auroc"] is None:
             continue
         line, trials = [], our["trials"]
         for metric in ("average_precision", "f1"):
@@ -148,7 +148,8 @@ def plot(cells: list[Any], path: Path) -> None:
     """Average precision and F1 of every method, a panel for each data set and metric."""
     from matplotlib import pyplot as plt
 
-    cells = [cell for cell in cells if cell["noise"] != "as published"]
+    judged = {cell["data"] for cell in cells if "trials" in cell}
+    cells = [c for c in cells if c["noise"] != "as published" and c["data"] in judged]
     names = list(dict.fromkeys(cell["data"] for cell in cells))
     methods = ["ours", *sorted({cell["method"] for cell in cells} - {"ours"})]
     shown = {"average_precision": "average precision", "f1": "F1 of the decision"}

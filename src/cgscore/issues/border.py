@@ -145,8 +145,7 @@ def border_hypotheses(
     halves = most_certain(predicted, certainty, k, DIRECTION_SHARE)
     slope = direction(log_q[halves], predicted[halves], codes[halves])
     disagreement = float(np.mean(np.argmax(F, axis=1) != codes)) > 1 - MIN_AGREEMENT
-    few = len(codes) < MIN_ANCHORS / CLEAR_SHARE  # then not only clear examples would tell levels
-    if overlap or few or k > MAX_CLASSES or disagreement:
+    if overlap or k > MAX_CLASSES or disagreement:
         unclear = overlap or (disagreement and slope > MAX_OVERLAP_DIRECTION)
         return Hypotheses((uniform,), slope, False, unclear)
     clear = most_certain(predicted, certainty, k, CLEAR_SHARE)
@@ -157,15 +156,17 @@ def border_hypotheses(
         found.append(_fitted(strength, logits, codes, T, predicted, clear, start))
     logs = np.array([np.log(each.joint(logits, codes).sum(axis=1)).mean() for each in found])
     strong = np.array(STRENGTHS) >= STRONG
+    few = len(codes) < MIN_ANCHORS / CLEAR_SHARE  # then levels are not those of clear examples
     contested = bool(
-        noise >= MIN_CLEAR_NOISE
+        not few
+        and noise >= MIN_CLEAR_NOISE
         and slope > MIN_DIRECTION
         and EVIDENCE * (logs[0] - logs[strong].max()) < DIRECTION_WEIGHT * (slope - MIN_DIRECTION)
     )
     prior = np.array(PRIOR if noise >= MIN_CLEAR_NOISE else PRIOR_WITHOUT_NOISE)
     if contested:
         prior[strong] *= DIRECTION_FACTOR
-    if k == 2:  # there is no direction that could speak for a border
+    if few or k == 2:  # with two classes no direction can speak for a border
         prior[1:] = 0
     evidence = CONTESTED_EVIDENCE if contested else EVIDENCE
     weights = _normalised(prior * np.exp(evidence * (logs - logs.max())))
