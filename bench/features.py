@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from iterative import DATA
-from label_noise import markdown, measured, ours, peers, show
+from label_noise import measured, ours, peers
+from label_tables import markdown, show
 
 import cgscore
 from cgscore.errors import CGScoreWarning

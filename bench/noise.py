@@ -14,7 +14,9 @@ RATES = {
     "20 % feature-dependent": 0.2,
     "50 % uniform": 0.5,
     "10 % uniform": 0.1,
+    "20 % at the border": 0.2,
 }
+NEIGHBOURS = 30
 
 
 def noisy(X: Any, y: Any, kind: str, seed: int) -> Any:
@@ -23,7 +25,13 @@ def noisy(X: Any, y: Any, kind: str, seed: int) -> Any:
     Feature-dependent noise hits examples near another class: within each class they are drawn with
     a probability that falls by e for every standard deviation of the difference between the squared
     distances to the nearest other class mean and to their own; they get that class's label.
+
+    At the border: examples are drawn from all classes together, with a probability proportional to
+    0.3 plus the number of examples of other classes among the 30 nearest, and get the most frequent
+    of those classes (that of the nearest other class mean where there is none).
     """
+    if "border" in kind:
+        return _at_the_border(X, y, RATES[kind], seed)
     rng = np.random.default_rng([seed, list(RATES).index(kind)])
     k, wrong = int(y.max()) + 1, y.copy()
     other, gap = _nearest_other(X, y, k) if "feature" in kind else (None, None)
@@ -53,3 +61,34 @@ def _nearest_other(X: Any, y: Any, k: int) -> tuple[Any, Any]:
     own = apart[rows, y].copy()
     apart[rows, y] = np.inf
     return apart.argmin(axis=1), apart.min(axis=1) - own
+
+
+def _at_the_border(X: Any, y: Any, rate: float, seed: int) -> Any:
+    """Labels that are wrong where the nearest neighbours are of other classes."""
+    n, k = len(y), int(y.max()) + 1
+    rng = np.random.default_rng([seed, list(RATES).index("20 % at the border")])
+    votes, rows = _neighbour_votes(X, y, k), np.arange(n)
+    own = votes[rows, y].copy()
+    votes[rows, y] = -1
+    other = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), _nearest_other(X, y, k)[0])
+    chance = 0.3 + votes.clip(0).sum(axis=1)
+    assert np.allclose(own + votes.clip(0).sum(axis=1), min(NEIGHBOURS, n - 1))
+    chosen = rng.choice(n, round(rate * n), replace=False, p=chance / chance.sum())
+    wrong = y.copy()
+    wrong[chosen] = other[chosen]
+    return wrong
+
+
+def _neighbour_votes(X: Any, y: Any, k: int, step: int = 1000) -> Any:
+    """How many of the nearest neighbours of each example are of each class."""
+    unit = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    n = len(unit)
+    number = min(NEIGHBOURS, n - 1)
+    votes = np.zeros((n, k))
+    for start in range(0, n, step):
+        alike = unit[start : start + step] @ unit.T
+        rows = np.arange(len(alike))
+        alike[rows, start + rows] = -np.inf
+        near = np.argpartition(-alike, number - 1, axis=1)[:, :number]
+        np.add.at(votes, (start + rows[:, None], y[near]), 1)
+    return votes

@@ -21,7 +21,7 @@ def test_the_noise_is_estimated(share: float, step: int | None) -> None:
     truth = np.array([[np.mean(z[y == c] == j) for j in range(k)] for c in range(k)])
     assert np.abs(noise.T - truth).max() < 0.04
     verdicts = judge(F, z, noise)
-    expected, low, high = expected_wrong(verdicts.right, noise)
+    expected, low, high = expected_wrong(verdicts, noise)
     assert low <= (y != z).sum() <= high
     assert expected == pytest.approx(verdicts.wrong_by_class.sum())
     if share:

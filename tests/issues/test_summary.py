@@ -27,8 +27,12 @@ def test_the_summary_and_the_attributes_of_the_table_agree(noisy: Any) -> None:
         "anchors": summary.anchors,
         "blind": False,
         "conflicts": 0,
+        "hard_to_tell": summary.hard_to_tell,
+        "contested": False,
+        "overlap": False,
         "hint": None,
     }
+    assert summary.hard_to_tell < 50
     assert json.loads(json.dumps(attrs)) == attrs
     with pytest.raises(AttributeError):
         summary.flagged = 0

@@ -177,7 +177,11 @@ def test_confidence_is_that_of_the_suggested_label(noisy: Any) -> None:
     _, _, z, s = noisy
     found = s.label_issues(expected_noise=0.5)
     noise = estimate_noise(s.loo, z)
-    posterior = noise.calibration.probabilities(s.loo) * noise.T[:, z].T
+    posterior = np.zeros((len(z), 10))
+    for hypothesis in noise.hypotheses:
+        joint = hypothesis.joint(noise.calibration.logits(s.loo), z)
+        posterior += hypothesis.weight * joint / joint.sum(axis=1, keepdims=True)
+    posterior[np.arange(len(z)), z] /= noise.odds_factor
     posterior /= posterior.sum(axis=1, keepdims=True)
     suggested = found["predicted_label"].to_numpy()
     assert (suggested[found["is_label_issue"]] != z[found["is_label_issue"]]).all()
@@ -205,3 +209,22 @@ def test_numbers_are_judged_by_their_posterior_only(noisy: Any) -> None:
     ]
     with pytest.raises(OptionError, match="by='margin' is for classes"):
         s.label_issues(by="margin")
+
+
+def test_an_example_alone_in_its_class_is_not_flagged() -> None:
+    X, y = blobs([40, 40, 1], apart=4.0)
+    issues = cgscore.score(X, y).label_issues()
+    assert issues["kind"].iloc[80] == "alone in its class"
+    assert not issues["is_label_issue"].iloc[80]
+
+
+def test_overlapping_classes_are_not_called_wrong() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 6
+    X = rng.standard_normal((1200, 8)) + 0.8 * rng.standard_normal((6, 8))[y]
+    scores = cgscore.score(X, y)
+    assert scores.judged_accuracy() < 0.5
+    issues = scores.find_issues()
+    assert issues.summary.overlap
+    assert issues.summary.interval[0] == 0
+    assert issues.summary.flagged < 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cgscore.cli.console import one_line, shortened
@@ -97,10 +97,20 @@ def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> No
         soft_wrap=True,
     )
     console.print(_reliability(scores), soft_wrap=True)
+    if hard := summary.get("hard_to_tell", 0):
+        console.print(_hard_to_tell(hard, summary), soft_wrap=True)
     if "kind" in issues:
         _print_kinds(console, issues, summary["conflicts"])
     if summary["hint"]:
         console.print(summary["hint"], soft_wrap=True)
+
+
+def _hard_to_tell(count: int, summary: Mapping[Hashable, Any]) -> str:
+    """How many labels are neither right nor wrong for sure, and why."""
+    text = f"{count:,} more {'are' if count > 1 else 'is'} hard to tell"
+    if summary["contested"]:
+        return f"{text}: odd labels go to the classes that examples resemble."
+    return f"{text}: classes overlap in these inputs." if summary["overlap"] else f"{text}."
 
 
 def _reliability(scores: Scores) -> str:

@@ -7,6 +7,7 @@ module            content
 `anchors`         the examples from which that is estimated
 `noise_matrix`    the probabilities of given labels for each true class
 `calibration`     class probabilities from leave-one-out predictions
+`border`          wrong labels that follow the borders between classes
 `verdicts`        the probability that each label is right; which are flagged
 `intervals`       confidence intervals
 `table`           verdicts as a table, with the paper's detectors

@@ -59,14 +59,9 @@ def choose_anchors(
         Shares of each class to consider, descending. A smaller share replaces a larger one where
         its labels differ less often, by more than `MIN_DEVIATIONS` deviations.
     """
-    n = len(predicted)
-    order = np.lexsort((np.arange(n), -certainty, predicted))  # by class, the most certain first
-    size = np.bincount(predicted, minlength=k)
-    rank = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
-    anchors, anchor_rate, overlap = order[:0], np.inf, False
+    anchors, anchor_rate, overlap = np.empty(0, np.intp), np.inf, False
     for share in shares:
-        bounded = min(1.0, max(share, MIN_ANCHORS / n))
-        chosen = order[rank < np.ceil(bounded * size)[predicted[order]]]
+        chosen = most_certain(predicted, certainty, k, share)
         rate = float(np.mean(predicted[chosen] != codes[chosen]))
         if wilson(rate, len(chosen), MIN_DEVIATIONS)[1] < anchor_rate:
             overlap = len(anchors) > 0
@@ -74,6 +69,17 @@ def choose_anchors(
     counts = np.zeros((k, k))
     np.add.at(counts, (predicted[anchors], codes[anchors]), 1)
     return Anchors(counts, overlap)
+
+
+def most_certain(predicted: Index, certainty: Array, k: int, share: float) -> Index:
+    """Positions of the most certain share of each predicted class, `MIN_ANCHORS` or all in all."""
+    n = len(predicted)
+    order = np.lexsort((np.arange(n), -certainty, predicted))  # by class, the most certain first
+    size = np.bincount(predicted, minlength=k)
+    rank = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+    bounded = min(1.0, max(share, MIN_ANCHORS / n))
+    positions: Index = order[rank < np.ceil(bounded * size)[predicted[order]]]
+    return positions
 
 
 def certainty_by_gap(F: Array) -> tuple[Index, Array]:

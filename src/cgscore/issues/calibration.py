@@ -40,9 +40,13 @@ class Calibration:
     W: Array | None = None
     c: Array | float = 0.0
 
+    def logits(self, F: Array) -> Array:
+        """The logit of every class, for each row of F."""
+        return self.b * F if self.W is None else F @ self.W + self.c
+
     def probabilities(self, F: Array) -> Array:
         """The probability of every class, for each row of F."""
-        return _softmax(self.b * F if self.W is None else F @ self.W + self.c)
+        return _softmax(self.logits(F))
 
 
 def sample_rows(n: int, k: int) -> Index:

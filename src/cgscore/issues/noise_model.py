@@ -15,6 +15,9 @@ T is estimated from anchors (`anchors.py`): first those with the largest gap bet
 the second prediction; then, with the probabilities that follow from this T, those with the largest
 probability. Where classes overlap, T is scaled to the level of noise under which the given labels
 are most likely. The user states no rate of noise.
+
+T is the same everywhere. That wrong labels may be more frequent at the borders between classes is
+the subject of further hypotheses (`border.py`), over which verdicts are averaged.
 """
 
 from __future__ import annotations
@@ -28,6 +31,13 @@ from cgscore.issues.anchors import (
     certainty_by_gap,
     certainty_by_probability,
     choose_anchors,
+)
+from cgscore.issues.border import (
+    Hypotheses,
+    Hypothesis,
+    border_hypotheses,
+    noise_odds,
+    overlapping,
 )
 from cgscore.issues.calibration import (
     Calibration,
@@ -43,6 +53,8 @@ from cgscore.typing import Array, Index
 #: Levels of noise considered where classes overlap, relative to the noise among anchors.
 NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 
+LEVEL_TOLERANCE = 0.007  # log likelihood of each label by which a lower level may be worse
+
 
 @dataclass(frozen=True)
 class NoiseModel:
@@ -56,11 +68,36 @@ class NoiseModel:
         Class probabilities from predictions.
     anchors : int
         Number of examples from which T is estimated.
+    border : Hypotheses or None
+        Hypotheses on noise at borders; None stands for T alone.
     """
 
     T: Array
     calibration: Calibration
     anchors: int
+    border: Hypotheses | None = None
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What verdicts are averaged over; the first is T everywhere."""
+        if self.border is None:
+            return (Hypothesis(0.0, noise_odds(self.T), 1.0),)
+        return self.border.members
+
+    @property
+    def contested(self) -> bool:
+        """Whether wrong labels follow the borders between classes."""
+        return self.border is not None and self.border.contested
+
+    @property
+    def odds_factor(self) -> float:
+        """By which the odds of being wrong are multiplied in verdicts."""
+        return 1.0 if self.border is None else self.border.odds_factor
+
+    @property
+    def overlap(self) -> bool:
+        """Whether classes overlap so much that noise and nature cannot be told apart."""
+        return self.border is not None and self.border.overlap
 
 
 def estimate_noise(
@@ -88,10 +125,14 @@ def estimate_noise(
     certainty = certainty_by_probability(F, calibration)
     anchors = choose_anchors(*certainty, codes, k, anchor_shares)
     T = noise_matrix(anchors.counts)
+    overlap = anchors.overlap or overlapping(G, j, calibration)
     fits: list[tuple[float, Array, Calibration]] = []
-    for level in NOISE_LEVELS if anchors.overlap else NOISE_LEVELS[:1]:
+    for level in NOISE_LEVELS if overlap else NOISE_LEVELS[:1]:
         scaled = level * T + (1 - level) * np.eye(k)
         calibration = calibrate(G, j, scaled, calibration, penalty)
         fits.append((log_likelihood(G, j, scaled, calibration), scaled, calibration))
-    _, T, calibration = max(fits, key=lambda fit: fit[0])
-    return NoiseModel(T, calibration, len(anchors))
+    best = max(fit[0] for fit in fits)
+    # where classes overlap, noise is only what no lower level explains nearly as well
+    _, T, calibration = [fit for fit in fits if best - fit[0] <= LEVEL_TOLERANCE * len(j)][-1]
+    border = border_hypotheses(G, j, T, calibration, overlap=overlap)
+    return NoiseModel(T, calibration, len(anchors), border)

@@ -39,6 +39,14 @@ class IssueSummary:
         Groups of identical inputs with different labels.
     hint : str or None
         Advice to the reader.
+    hard_to_tell : int
+        Labels that are not flagged though they are wrong with a probability of 1/5 or more.
+    contested : bool
+        Whether wrong labels follow the borders between classes, so that they are hard to tell from
+        classes that overlap by nature. The interval then reaches from what is wrong for certain to
+        all that may be.
+    overlap : bool
+        Whether classes overlap so much that even the clearest examples are confused by nature.
     """
 
     by: str
@@ -52,6 +60,9 @@ class IssueSummary:
     uninformative: bool
     conflicts: int
     hint: str | None
+    hard_to_tell: int = 0
+    contested: bool = False
+    overlap: bool = False
 
     def as_attrs(self) -> dict[Hashable, Any]:
         """The same as plain values, as `DataFrame.attrs` of the table of issues holds it."""
@@ -65,5 +76,8 @@ class IssueSummary:
             "anchors": self.anchors,
             "blind": self.uninformative,
             "conflicts": self.conflicts,
+            "hard_to_tell": self.hard_to_tell,
+            "contested": self.contested,
+            "overlap": self.overlap,
             "hint": self.hint,
         }

@@ -11,9 +11,16 @@ from numpy.typing import NDArray
 
 from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.issues.conflicts import Conflicts, find_conflicts
-from cgscore.issues.noise_model import estimate_noise
+from cgscore.issues.noise_model import NoiseModel, estimate_noise
 from cgscore.issues.summary import IssueSummary
-from cgscore.issues.verdicts import Verdicts, expected_wrong, flag, judge, uninformative
+from cgscore.issues.verdicts import (
+    Verdicts,
+    expected_wrong,
+    flag,
+    judge,
+    promised,
+    uninformative,
+)
 from cgscore.typing import Array
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 
 DETECTORS = ("posterior", "margin", "cg", "partial", "sign")
 MAX_AMBIGUOUS = 2 / 3  # an example is ambiguous if its best class is less probable than this
+MIN_DOUBT = 0.2  # a label that is not flagged is hard to tell if it is wrong with this probability
 MIN_CERTAIN = 0.9  # an example is atypical only if its class is at least this probable,
 MIN_ATYPICAL_QUANTILE = 0.95  # and its CG at least this quantile of its class
 
@@ -31,6 +39,16 @@ RIDGE_HINT = (
 UNINFORMATIVE_HINT = (
     "What the other examples predict agrees with the given labels no better than chance: these "
     "inputs say nothing about the labels, and no label is flagged. Other features may help."
+)
+CONTESTED_PROMISE_HINT = (
+    "No precision can be promised, and no label is flagged (except where identical inputs "
+    "contradict it): odd labels go to the classes that examples resemble, so that wrong labels and "
+    "classes that overlap by nature look alike."
+)
+OVERLAP_PROMISE_HINT = (
+    "No precision can be promised, and no label is flagged (except where identical inputs "
+    "contradict it): classes overlap so much in these inputs that even clear examples are "
+    "confused. Other features may help."
 )
 
 
@@ -100,7 +118,7 @@ def find_issues(
     verdicts = judge(F, j, noise)
     conflicts = find_conflicts(table, codes)
     certain = conflicts.members[predicted]
-    wrong, low, high = expected_wrong(verdicts.right[~certain], noise)
+    wrong, low, high = expected_wrong(verdicts, noise, ~certain)
     in_conflicts = float(conflicts.wrong[predicted].sum())
     wrong, low, high = wrong + in_conflicts, low + in_conflicts, high + in_conflicts
     by_class = verdicts.wrong_by_class.copy()
@@ -110,11 +128,13 @@ def find_issues(
     if by == "posterior":
         label_score = np.where(certain, conflicts.share[predicted], label_score)
     flagged = np.zeros(len(loo), dtype=bool)
-    flagged[predicted] = _flagged(
-        judged, label_score, by, wrong, expected_noise=expected_noise, precision=precision
-    )
+    if precision is None:
+        flagged[predicted] = _flagged(judged, label_score, by, wrong, expected_noise)
+    else:
+        flagged[predicted] = promised(verdicts, noise, precision, ~certain)
+        flagged |= conflicts.members & (conflicts.share <= 1 - precision)
     if by == "posterior":
-        flagged &= ~conflicts.undecidable
+        flagged &= ~conflicts.undecidable & ~_alone(codes)
     if chance and expected_noise is None:
         flagged &= conflicts.members
     summary = IssueSummary(
@@ -128,13 +148,27 @@ def find_issues(
         anchors=noise.anchors,
         uninformative=chance,
         conflicts=conflicts.count,
-        hint=UNINFORMATIVE_HINT if chance else RIDGE_HINT if ridge == 0 else None,
+        hard_to_tell=int((~flagged[predicted] & (verdicts.right < 1 - MIN_DOUBT)).sum()),
+        contested=noise.contested,
+        overlap=noise.overlap,
+        hint=_hint(noise, chance=chance, ridge=ridge, precision=precision),
     )
     issues = _issue_table(
         table, classes, codes, predicted, flagged, label_score, verdicts, conflicts
     )
     issues.attrs = summary.as_attrs()
     return LabelIssues(issues, summary)
+
+
+def _hint(noise: NoiseModel, *, chance: bool, ridge: float, precision: float | None) -> str | None:
+    """Advice to the reader, the most important first."""
+    if chance:
+        return UNINFORMATIVE_HINT
+    if precision is not None and noise.contested:
+        return CONTESTED_PROMISE_HINT
+    if precision is not None and noise.overlap:
+        return OVERLAP_PROMISE_HINT
+    return RIDGE_HINT if ridge == 0 else None
 
 
 def check_detector(by: str, expected_noise: float | None, precision: float | None) -> None:
@@ -180,9 +214,10 @@ def _issue_table(
 
     best, second = _expand(verdicts.best, predicted, 0), _expand(verdicts.second, predicted, 0)
     confidence = _expand(verdicts.best_probability, predicted, np.nan)
-    agrees = flagged & (best == codes)  # a flagged label is suggested another class than its own
-    best[agrees], second[agrees] = second[agrees], best[agrees]
-    confidence[agrees] = _expand(verdicts.second_probability, predicted, np.nan)[agrees]
+    other = _expand(verdicts.other, predicted, 0)  # what a flagged label is suggested instead
+    second[flagged] = np.where(best == other, second, best)[flagged]
+    best[flagged] = other[flagged]
+    confidence[flagged] = _expand(verdicts.other_probability, predicted, np.nan)[flagged]
     decided = flagged & conflicts.members & ~conflicts.undecidable & (conflicts.majority != codes)
     second[decided] = np.where(best == conflicts.majority, second, best)[decided]
     best[decided] = conflicts.majority[decided]
@@ -207,6 +242,12 @@ def _issue_table(
     )
     issues["conflict_group"] = issues["conflict_group"].mask(~conflicts.members)
     return issues
+
+
+def _alone(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether each example is the only one of its class: nothing is left to judge it by."""
+    alone: NDArray[np.bool_] = np.bincount(codes)[codes] == 1
+    return alone
 
 
 def _expand(values: NDArray[Any], predicted: NDArray[np.bool_], missing: float) -> NDArray[Any]:
@@ -236,17 +277,15 @@ def _flagged(
     label_score: Array,
     by: str,
     wrong: float,
-    *,
     expected_noise: float | None,
-    precision: float | None,
 ) -> NDArray[np.bool_]:
-    """Which labels a detector flags."""
+    """Which labels a detector flags without a promise."""
     if expected_noise is None and by in ("margin", "sign"):
         rule = table["margin"] < 0 if by == "margin" else table["partial"] > 0
         return np.asarray(rule)
     if expected_noise is None and by in ("cg", "partial"):  # these rank, and have no threshold
         expected_noise = max(1.0, round(wrong))
-    return flag(label_score, expected_noise=expected_noise, precision=precision)
+    return flag(label_score, expected_noise=expected_noise)
 
 
 def _labels(values: NDArray[Any], predicted: NDArray[np.bool_]) -> Any:
@@ -281,7 +320,7 @@ def _kinds(
     kinds[certain & finite & (cg >= high)] = "atypical"
     kinds[confidence < MAX_AMBIGUOUS] = "ambiguous"
     kinds[flagged] = "wrong label"
-    kinds[np.bincount(codes)[codes] == 1] = "alone in its class"
+    kinds[_alone(codes)] = "alone in its class"
     kinds[conflicts.members] = "conflicting duplicates"
     kinds[conflicts.undecidable] = "undecidable"
     return kinds

@@ -1,7 +1,8 @@
 """Verdicts: the probability that each label is right, and which labels are flagged.
 
-With the true class hidden, ``P(true c | x_i, given j) ~ q_i(c) T_cj`` (symbols: `noise_model.py`).
-Its entry at the given label is the **label score**.
+With the true class hidden, ``P(true c | x_i, given j) ~ q_i(c) P(j | x_i, c)`` under each
+hypothesis on how labels go wrong (symbols: `noise_model.py`, hypotheses: `border.py`). Posteriors
+are averaged over the hypotheses. The entry at the given label is the **label score**.
 """
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.issues.calibration import row_chunks
+from cgscore.issues.intervals import mixture_interval
 from cgscore.issues.noise_model import NoiseModel
 from cgscore.typing import Array, Index
+
+#: Of the wrong verdicts that a promise allows, the share that is used: models may be mistaken.
+PROMISE_SHARE = 0.6
+MIN_PLAUSIBILITY = 0.08  # relative to the best hypothesis, for a say in promises
+HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most
 
 
 @dataclass(frozen=True)
@@ -28,8 +35,17 @@ class Verdicts:
         The most probable class and the second.
     best_probability, second_probability : (n,) arrays
         Probabilities of these two.
+    other : (n,) array
+        The best class other than the given one: the most probable, and by the prediction alone
+        where wrong labels follow borders, since where labels go then tells nothing more.
+    other_probability : (n,) array
+        Its probability.
     wrong_by_class : (k,) array
         Expected number of wrong labels among those given as each class.
+    right_by_hypothesis : (h, n) array
+        `right` under each hypothesis.
+    differs : (n,) array of bool
+        Whether the prediction is another class than the given one.
     """
 
     right: Array
@@ -37,7 +53,11 @@ class Verdicts:
     second: Index
     best_probability: Array
     second_probability: Array
+    other: Index
+    other_probability: Array
     wrong_by_class: Array
+    right_by_hypothesis: Array
+    differs: NDArray[np.bool_]
 
 
 def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
@@ -53,21 +73,46 @@ def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
         How labels go wrong.
     """
     n, k = F.shape
-    right, best_probability, second_probability = np.empty(n), np.empty(n), np.empty(n)
+    best_probability, second_probability = np.empty(n), np.empty(n)
     best, second = np.empty(n, np.intp), np.empty(n, np.intp)
-    wrong = np.zeros(k)
+    right, by_hypothesis = np.empty(n), np.empty((len(noise.hypotheses), n))
+    other, other_probability = np.empty(n, np.intp), np.empty(n)
+    differs = np.empty(n, bool)
     for chunk in row_chunks(n, k):
-        posterior = noise.calibration.probabilities(F[chunk]) * noise.T[:, codes[chunk]].T
+        j = codes[chunk]
+        rows, logits = np.arange(len(j)), noise.calibration.logits(F[chunk])
+        posterior = np.zeros((len(j), k))
+        for number, hypothesis in enumerate(noise.hypotheses):
+            joint = hypothesis.joint(logits, j)
+            joint /= joint.sum(axis=1, keepdims=True)
+            by_hypothesis[number, chunk] = joint[rows, j]
+            posterior += hypothesis.weight * joint
+        posterior[rows, j] /= noise.odds_factor
         posterior /= posterior.sum(axis=1, keepdims=True)
-        rows = np.arange(len(posterior))
-        right[chunk] = posterior[rows, codes[chunk]]
-        np.add.at(wrong, codes[chunk], 1 - right[chunk])
+        right[chunk] = posterior[rows, j]
+        differs[chunk] = np.argmax(F[chunk], axis=1) != j
+        others = F[chunk].copy() if noise.contested else posterior.copy()
+        others[rows, j] = -np.inf
+        other[chunk] = np.argmax(others, axis=1)
+        other_probability[chunk] = posterior[rows, other[chunk]]
         best[chunk] = np.argmax(posterior, axis=1)
         best_probability[chunk] = posterior[rows, best[chunk]]
         posterior[rows, best[chunk]] = -1
         second[chunk] = np.argmax(posterior, axis=1)
         second_probability[chunk] = posterior[rows, second[chunk]]
-    return Verdicts(right, best, second, best_probability, second_probability, wrong)
+    wrong: Array = np.bincount(codes, 1 - right, minlength=k).astype(float)
+    return Verdicts(
+        right,
+        best,
+        second,
+        best_probability,
+        second_probability,
+        other,
+        other_probability,
+        wrong,
+        by_hypothesis,
+        differs,
+    )
 
 
 def uninformative(F: Array, codes: Index) -> bool:
@@ -85,18 +130,44 @@ def uninformative(F: Array, codes: Index) -> bool:
     return bool(share.mean() <= 1 / k + 2 * error)
 
 
-def expected_wrong(right: Array, noise: NoiseModel) -> tuple[float, float, float]:
+def expected_wrong(
+    verdicts: Verdicts, noise: NoiseModel, rows: NDArray[np.bool_] | None = None
+) -> tuple[float, float, float]:
     """Expected number of wrong labels, and the ends of its 95 % interval.
 
-    The variance is that of independent verdicts plus that of the rate among anchors.
+    Under each hypothesis the variance is that of independent verdicts plus that of the rate among
+    anchors; the interval is that of the mixture of all hypotheses without their prior. Where wrong
+    labels follow borders, those that agree with their prediction may be hidden: then the upper end
+    is at least `HIDDEN_FACTOR` times the number of labels that differ. Where classes overlap so
+    much that even clear examples are confused, all of it may be nature as well: then the lower end
+    is 0, too.
+
+    Parameters
+    ----------
+    verdicts : Verdicts
+        The verdicts.
+    noise : NoiseModel
+        How labels go wrong.
+    rows : (n,) array of bool, optional
+        The labels that count; by default all.
     """
-    if not len(right):
+    chosen = np.ones(len(verdicts.right), bool) if rows is None else rows
+    n = int(chosen.sum())
+    if not n:
         return 0.0, 0.0, 0.0
-    expected = float((1 - right).sum())
-    rate = expected / len(right)
-    of_rate = len(right) * np.sqrt(rate * (1 - rate) / max(1, noise.anchors))
-    half = 1.96 * float(np.sqrt((right * (1 - right)).sum() + of_rate**2))
-    return expected, max(0.0, expected - half), min(float(len(right)), expected + half)
+    expected = float((1 - verdicts.right[chosen]).sum())
+    right = verdicts.right_by_hypothesis[:, chosen]
+    counts = (1 - right).sum(axis=1)
+    rate = counts / n
+    of_rate = n**2 * rate * (1 - rate) / max(1, noise.anchors)
+    deviations = np.sqrt((right * (1 - right)).sum(axis=1) + of_rate)
+    weights = np.array([each.plausibility for each in noise.hypotheses])
+    low, high = mixture_interval(counts, deviations, weights)
+    if noise.contested or noise.overlap:
+        high = max(high, HIDDEN_FACTOR * float(verdicts.differs[chosen].sum()))
+    if noise.overlap:
+        low = 0.0
+    return expected, max(0.0, min(low, expected)), min(float(n), max(high, expected))
 
 
 def flag(
@@ -125,4 +196,57 @@ def flag(
         return unlikely
     flagged = np.zeros(len(right), dtype=bool)
     flagged[np.argsort(right, kind="stable")[:count]] = True
+    return flagged
+
+
+def cautious_right(verdicts: Verdicts, noise: NoiseModel) -> Array:
+    """Probability that a label is right, as promises count it: without the factor on the odds.
+
+    For two classes the largest under any plausible hypothesis: which of them holds, directions
+    cannot tell there (`border.py`).
+    """
+    right: Array = np.array([each.weight for each in noise.hypotheses]) @ (
+        verdicts.right_by_hypothesis
+    )
+    if len(noise.T) > 2:
+        return right
+    chance = np.array([each.plausibility for each in noise.hypotheses])
+    plausible = chance >= MIN_PLAUSIBILITY * chance.max()
+    largest: Array = verdicts.right_by_hypothesis[plausible].max(axis=0)
+    return np.maximum(largest, right)
+
+
+def promised(
+    verdicts: Verdicts, noise: NoiseModel, precision: float, rows: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Labels of which this share is wrong, even if hypotheses are somewhat mistaken.
+
+    As many of the worst as keep the expected number of right labels among them within
+    `PROMISE_SHARE` of what is allowed, and within what is allowed by one standard deviation.
+
+    None where wrong labels follow the borders between classes, or classes overlap strongly: there
+    no promise can be kept.
+
+    Parameters
+    ----------
+    verdicts : Verdicts
+        The verdicts.
+    noise : NoiseModel
+        How labels go wrong.
+    precision : float
+        The share that is promised.
+    rows : (n,) array of bool
+        The labels to choose from.
+    """
+    flagged = np.zeros(len(verdicts.right), dtype=bool)
+    if noise.contested or noise.overlap:
+        return flagged
+    positions = np.flatnonzero(rows)
+    right = cautious_right(verdicts, noise)[positions]
+    order = np.argsort(right, kind="stable")
+    mistakes = np.cumsum(right[order])
+    allowed = (1 - precision) * np.arange(1, len(order) + 1)
+    kept = (mistakes <= PROMISE_SHARE * allowed) & (mistakes + np.sqrt(mistakes) <= allowed)
+    count = int(np.flatnonzero(kept).max(initial=-1)) + 1
+    flagged[positions[order[:count]]] = True
     return flagged

@@ -212,8 +212,9 @@ class Scores:
             Flag the worst of this share (below 1) or number, instead of those that are more likely
             wrong than right.
         precision : float, optional
-            Flag as many of the worst as keep the expected share of wrong labels among them this
-            high.
+            Flag as many of the worst as keep the share of wrong labels among them this high, with a
+            margin for mistakes of the model. Nothing is flagged where that cannot be promised; the
+            summary's ``hint`` then says why.
 
         Returns
         -------
@@ -224,7 +225,8 @@ class Scores:
             - ``label_score``, the probability that the label is right (for other detectors the
               share of examples that are more suspicious);
             - ``given_label``;
-            - ``predicted_label``, the most probable class, given the label too;
+            - ``predicted_label``, the most probable class, given the label too; for flagged labels
+              the best other class;
             - ``confidence`` in it, and the ``runner_up``;
             - ``kind`` of issue: wrong label, conflicting duplicates, undecidable (identical inputs
               whose labels tie), ambiguous, atypical, alone in its class;
