@@ -212,7 +212,7 @@ def test_numbers_are_judged_by_their_posterior_only(noisy: Any) -> None:
 
 
 def test_an_example_alone_in_its_class_is_not_flagged() -> None:
-    X, y = blobs([40, 40, 1], apart=4.0)
+    X, y = blobs([40, 40, 1], apart=2.0)
     issues = cgscore.score(X, y).label_issues()
     assert issues["kind"].iloc[80] == "alone in its class"
     assert not issues["is_label_issue"].iloc[80]
@@ -221,7 +221,7 @@ def test_an_example_alone_in_its_class_is_not_flagged() -> None:
 def test_overlapping_classes_are_not_called_wrong() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(1200) % 6
-    X = rng.standard_normal((1200, 8)) + 0.8 * rng.standard_normal((6, 8))[y]
+    X = rng.standard_normal((1200, 8)) + 0.4 * rng.standard_normal((6, 8))[y]
     scores = cgscore.score(X, y)
     assert scores.judged_accuracy() < 0.5
     issues = scores.find_issues()
