@@ -48,6 +48,9 @@ def score(
     text_column: str | None = None,
     id_column: str | None = None,
     drop: str | Sequence[str] | None = None,
+    source_column: Any = None,
+    group_column: Any = None,
+    annotator_columns: str | Sequence[str] | None = None,
     split: str | None = None,
     resize: str | int | Sequence[int] | None = None,
     skip_bad: bool = False,
@@ -84,6 +87,13 @@ def score(
     label_column, image_column, text_column, id_column, drop, split, resize, skip_bad, \
 preprocess, encoder, scaling
         How the data are read, as for `cgscore.read`.
+    source_column, group_column : str or (n,) array, optional
+        Who or what delivered each label, and the group of each example, as for `cgscore.read`:
+        columns ``source`` and ``group`` of the table, for `Scores.sources` and `Scores.groups`.
+    annotator_columns : str or list of str, optional
+        Several labels per example, as for `cgscore.read`. What is scored is the consensus of
+        annotators and inputs (`cgscore.issues.annotators`), and `Scores.annotators` says how
+        reliable each annotator is.
     method : {"auto", "exact", "iterative", "subsample", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
@@ -183,6 +193,9 @@ preprocess, encoder, scaling
         text_column=text_column,
         id_column=id_column,
         drop=drop,
+        source_column=source_column,
+        group_column=group_column,
+        annotator_columns=annotator_columns,
         split=split,
         resize=resize,
         skip_bad=skip_bad,

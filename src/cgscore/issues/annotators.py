@@ -23,10 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from cgscore.issues.sources import MAX_ODDS, rates_of_ratios
@@ -58,28 +57,6 @@ class Consensus:
     codes: Index
     confidence: Array
     confusion: Array
-
-
-def majority_vote(L: Index, k: int) -> Index:
-    """The most frequent label of every example; of equals, that of the annotators who agree most.
-
-    An annotator's weight in ties is the share of the others' labels that agree with theirs.
-    """
-    votes = _votes(L, k)
-    weights = np.ones(L.shape[1])
-    for a in range(L.shape[1]):
-        rows = np.flatnonzero(L[:, a] >= 0)
-        others = votes[rows].copy()
-        others[np.arange(len(rows)), L[rows, a]] -= 1
-        total = others.sum()
-        agree = others[np.arange(len(rows)), L[rows, a]].sum()
-        weights[a] = (agree + 1) / (total + 2)
-    tie_break = np.zeros_like(votes)
-    for a in range(L.shape[1]):
-        rows = np.flatnonzero(L[:, a] >= 0)
-        tie_break[rows, L[rows, a]] += weights[a]
-    codes: Index = np.argmax(votes + 1e-6 * tie_break, axis=1)
-    return codes
 
 
 def consensus(L: Index, q: Array) -> Consensus:
@@ -161,15 +138,6 @@ def annotator_table(names: Sequence[str], L: Index, q: Array, confusion: Array) 
     return renumbered
 
 
-def _votes(L: Index, k: int) -> Array:
-    """How many annotators gave each label to each example, (n, k)."""
-    votes = np.zeros((len(L), k))
-    for a in range(L.shape[1]):
-        rows = np.flatnonzero(L[:, a] >= 0)
-        votes[rows, L[rows, a]] += 1
-    return votes
-
-
 def _label_logs(L: Index, confusion: Array) -> Array:
     """``sum_a log C_a[c, L_ia]`` for every true class, (n, k)."""
     logs = np.zeros((len(L), confusion.shape[1]))
@@ -198,17 +166,3 @@ def _confusions(L: Index, g: Array) -> Array:
     rows = counts.sum(axis=2, keepdims=True)
     shrunk: Array = (counts + ROW_LABELS * base) / (rows + ROW_LABELS)
     return shrunk
-
-
-def as_codes(labels: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Index]:
-    """The classes that annotators name, and the code of each label; -1 where it is missing."""
-    import pandas as pd
-
-    present = [~pd.isna(column) for column in labels]
-    values = np.concatenate([column[here] for column, here in zip(labels, present, strict=True)])
-    classes, codes = np.unique(values, return_inverse=True)
-    L = np.full((len(labels[0]), len(labels)), -1, dtype=np.intp)
-    ends = np.cumsum([here.sum() for here in present])
-    for a, (here, part) in enumerate(zip(present, np.split(codes, ends[:-1]), strict=True)):
-        L[here, a] = part
-    return classes, L

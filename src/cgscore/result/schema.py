@@ -110,6 +110,9 @@ READ_OPTIONS: Mapping[str, Callable[[Any], bool]] = {
     "scaling": lambda value: isinstance(value, str) and value in SCALINGS,
     "max_columns": _whole(1),
     "drop": lambda value: isinstance(value, list) and all(map(_column, value)),
+    "source_column": _column,
+    "group_column": _column,
+    "annotator_columns": lambda value: isinstance(value, list) and all(map(_column, value)),
 }
 
 
