@@ -158,7 +158,7 @@ def test_one_row_per_label(wide: pd.DataFrame, tmp_path: Path, by_id: bool) -> N
 
 def test_annotators_that_do_not_fit(wide: pd.DataFrame, frame: pd.DataFrame) -> None:
     with pytest.raises(SourceError, match=r"Did you mean 'first'\?"):
-        cgscore.read(wide, annotator_columns=["frist", "second"])
+        cgscore.read(wide, annotator_columns=["firsts", "second"])
     with pytest.raises(OptionError, match="gives labels, and so does another option"):
         cgscore.read(wide, labels=np.arange(N) % 2, annotator_columns=["first", "second"])
     with pytest.raises(OptionError, match=r"Leave out label_column='third'"):

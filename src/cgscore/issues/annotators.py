@@ -21,13 +21,16 @@ does not vouch for itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from cgscore.data.annotations import Annotations
+from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.sources import MAX_ODDS, rates_of_ratios
 from cgscore.typing import Array, Index
 
@@ -37,7 +40,11 @@ if TYPE_CHECKING:
 RATE_LABELS = 4.0  # labels for which everybody's rate of right labels counts,
 ROW_LABELS = 10.0  # and for which an annotator's own rate counts in each row of the confusion
 FIRST_RATE = 0.8  # rate of right labels to start from
+ROUNDS = 2  # of judging labels by the inputs; a third changes next to nothing
 MAX_STEPS, TOLERANCE = 100, 1e-4  # of expectation-maximisation
+
+#: Leave-one-out predictions of labels, with the classes that their columns are.
+Predict = Callable[[NDArray[Any]], tuple[NDArray[Any], Array | None]]
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,65 @@ class Consensus:
     codes: Index
     confidence: Array
     confusion: Array
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Labels of several annotators, weighed.
+
+    Attributes
+    ----------
+    labels : (n,) array
+        The most probable label of every example.
+    confidence : (n,) array
+        Its probability.
+    reliability : DataFrame
+        `annotator_table`.
+    """
+
+    labels: NDArray[Any]
+    confidence: Array
+    reliability: pd.DataFrame
+
+
+def agree(annotations: Annotations, predict: Predict, rounds: int = ROUNDS) -> Agreement:
+    """The consensus of annotators and inputs.
+
+    Every round judges the labels of the one before by the other examples, the first those of the
+    majority; from these predictions follow class probabilities, and from them the next labels.
+
+    Parameters
+    ----------
+    annotations : Annotations
+        Who gave which label.
+    predict : function
+        Leave-one-out predictions of labels: the classes among them, and an (n, k) array, or None
+        if there are no predictions; annotators are then weighed against each other alone.
+    rounds : int
+        Of judging.
+    """
+    L, k = annotations.codes, len(annotations.classes)
+    labels = annotations.majority()
+    for _ in range(rounds):
+        classes, F = predict(labels)
+        q = np.full((len(L), k), 1 / k)
+        if F is not None:
+            codes = np.searchsorted(classes, labels)
+            q = _probabilities(F, codes, np.searchsorted(annotations.classes, classes), k)
+        opinion = consensus(L, q)
+        labels = annotations.classes[opinion.codes]
+    reliability = annotator_table(annotations.names, L, q, opinion.confusion)
+    return Agreement(labels, opinion.confidence, reliability)
+
+
+def _probabilities(F: Array, codes: Index, columns: Index, k: int) -> Array:
+    """Class probabilities from the inputs alone, of k classes of which `columns` were predicted."""
+    predicted = ~np.isnan(F).any(axis=1)
+    calibration = estimate_noise(F[predicted], codes[predicted]).calibration
+    q = np.full((len(F), k), 1 / k)
+    q[predicted] = 0.0
+    q[np.ix_(predicted, columns)] = calibration.probabilities(F[predicted])
+    return q
 
 
 def consensus(L: Index, q: Array) -> Consensus:

@@ -38,6 +38,8 @@ from cgscore.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cgscore.issues.table import LabelIssues
+
 RATES = (np.arange(200) + 0.5) / 200  # the grid
 CONCENTRATIONS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0)
 MEANS = np.exp(np.linspace(np.log(0.005), np.log(0.8), 25))
@@ -106,7 +108,7 @@ def source_table(
     others = (total.sum() - total) / np.maximum(1, judged.sum() - examples)
     table: pd.DataFrame = pd.DataFrame(
         {
-            "source": names,
+            "source": pd.Series(names, dtype=object),
             "examples": examples,
             "flagged": np.bincount(codes[flagged], minlength=len(names)),
             "estimated_wrong": rates.rate * examples,
@@ -120,6 +122,20 @@ def source_table(
     ordered: pd.DataFrame = table.sort_values("rate", ascending=False, kind="stable")
     renumbered: pd.DataFrame = ordered.reset_index(drop=True)
     return renumbered
+
+
+def sources_of_issues(issues: LabelIssues, sources: NDArray[Any]) -> pd.DataFrame:
+    """`source_table` of judged labels, with the uncertainty of the number of wrong ones."""
+    estimate, (low, high) = issues.summary.estimated_wrong, issues.summary.interval
+    errors = (0.0, 0.0)
+    if estimate > 0:
+        errors = (max(0.0, estimate - low) / estimate, max(0.0, high - estimate) / estimate)
+    return source_table(
+        sources,
+        1 - issues.table["label_score"].to_numpy(np.float64),
+        issues.table["is_label_issue"].to_numpy(bool),
+        relative_error=errors,
+    )
 
 
 def source_rates(
@@ -172,7 +188,9 @@ def _factorised(sources: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     import pandas as pd
 
     codes, names = pd.factorize(np.asarray(sources, dtype=object), use_na_sentinel=False)
-    return np.asarray(names, dtype=object), codes.astype(np.intp)
+    distinct = np.asarray(names, dtype=object)
+    distinct[pd.isna(distinct)] = None
+    return distinct, codes.astype(np.intp)
 
 
 def _log_likelihoods(codes: NDArray[np.intp], ratio: Array, count: int) -> Array:
