@@ -35,6 +35,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,8 @@ def show(cells: list[dict[str, Any]]) -> None:
         for data in dict.fromkeys(c.get("data") for c in cells if c["part"] == part):
             chosen = [c for c in cells if c["part"] == part and c.get("data") == data]
             print(f"\n{part} {data or ''}: {len(chosen)} runs")
-            for key in chosen[0]:
-                values = [c[key] for c in chosen]
+            for key in dict.fromkeys(key for c in chosen for key in c):
+                values: list[Any] = [c.get(key) for c in chosen]
                 if key in ("part", "data", "seed"):
                     continue
                 if part in ("sources", "annotators"):
@@ -272,7 +273,7 @@ def main() -> None:
         "command": " ".join(["python", "bench/annotators.py", *sys.argv[1:]]),
         "commit": subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, shared with other work",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
     }
     cells: list[dict[str, Any]] = []
     jobs: list[Callable[[], Any]] = []
@@ -280,11 +281,11 @@ def main() -> None:
         for part in ("sources", "annotators"):
             if part in arguments.parts:
                 function = {"sources": sources, "annotators": annotators}[part]
-                jobs += [lambda f=function, d=name, s=s: f(d, s) for s in arguments.seeds]
+                jobs += [partial(function, name, seed) for seed in arguments.seeds]
     if "real" in arguments.parts and arguments.features is not None:
-        jobs += [lambda s=s: real(arguments.features, s) for s in arguments.seeds]
+        jobs += [partial(real, arguments.features, seed) for seed in arguments.seeds]
     if "groups" in arguments.parts:
-        jobs.append(lambda: groups(arguments.seeds[0]))
+        jobs.append(partial(groups, arguments.seeds[0]))
     for job in jobs:
         cell = job()
         cells += cell if isinstance(cell, list) else [cell]

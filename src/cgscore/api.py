@@ -241,7 +241,7 @@ preprocess, encoder, scaling
         choice=None if choice is None else choice.document(),
         ridge_choice=None if ridge_choice is None else vars(ridge_choice).copy(),
         columns=None if agreement is None else _consensus_columns(dataset, agreement),
-        annotators=None if agreement is None else agreement.reliability.to_dict("records"),
+        annotators=None if agreement is None else _records(agreement),
     )
 
 
@@ -262,6 +262,11 @@ def _agreement(
         return labels.classes, None if judgement is None else judgement.loo
 
     return agree(annotations, predict), notes
+
+
+def _records(agreement: Agreement) -> list[dict[str, Any]]:
+    rows = agreement.reliability.to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _consensus_columns(dataset: Dataset, agreement: Agreement) -> dict[str, Any]:
