@@ -377,6 +377,6 @@ def test_gaps_of_named_groups_in_several_panels() -> None:
     assert list(table.columns) == ["group", "examples", "gap"]
     np.testing.assert_allclose(table["gap"], other["gap"], rtol=1e-9)
     members = np.flatnonzero(groups == 2)
-    assert table["gap"][2] == pytest.approx(factor.gap(members, y)["target"])
+    assert table["gap"][2] == pytest.approx(factor.gap(members.tolist(), y)["target"])
     with pytest.raises(OptionError, match="groups must have 400 values"):
         factor.group_gaps(groups[:3], y)

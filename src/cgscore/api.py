@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cgscore.data import Dataset, read
+from cgscore.data.annotations import Annotations
 from cgscore.errors import (
     ConvergenceError,
     DataError,
@@ -26,6 +27,7 @@ from cgscore.errors import (
 from cgscore.execution.executor import ClusterExecutor
 from cgscore.execution.progress import Listener, Named, Timed, reporter
 from cgscore.factorisation import Factor
+from cgscore.issues.annotators import Agreement, agree
 from cgscore.kernel import unit_rows
 from cgscore.labels import Labels, as_labels
 from cgscore.methods import METHODS
@@ -37,6 +39,7 @@ from cgscore.problem import Inputs, Judgement, Problem, Solution
 from cgscore.result.assembly import assemble
 from cgscore.result.scores import Scores
 from cgscore.solvers.ridge_search import RidgeChoice, least_error, ridge_sample
+from cgscore.typing import Array
 
 
 def score(
@@ -48,6 +51,9 @@ def score(
     text_column: str | None = None,
     id_column: str | None = None,
     drop: str | Sequence[str] | None = None,
+    source_column: Any = None,
+    group_column: Any = None,
+    annotator_columns: str | Sequence[str] | None = None,
     split: str | None = None,
     resize: str | int | Sequence[int] | None = None,
     skip_bad: bool = False,
@@ -84,6 +90,13 @@ def score(
     label_column, image_column, text_column, id_column, drop, split, resize, skip_bad, \
 preprocess, encoder, scaling
         How the data are read, as for `cgscore.read`.
+    source_column, group_column : str or (n,) array, optional
+        Who or what delivered each label, and the group of each example, as for `cgscore.read`:
+        columns ``source`` and ``group`` of the table, for `Scores.sources` and `Scores.groups`.
+    annotator_columns : str or list of str, optional
+        Several labels per example, as for `cgscore.read`. What is scored is the consensus of
+        annotators and inputs (`cgscore.issues.annotators`), and `Scores.annotators` says how
+        reliable each annotator is.
     method : {"auto", "exact", "iterative", "subsample", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
@@ -183,6 +196,9 @@ preprocess, encoder, scaling
         text_column=text_column,
         id_column=id_column,
         drop=drop,
+        source_column=source_column,
+        group_column=group_column,
+        annotator_columns=annotator_columns,
         split=split,
         resize=resize,
         skip_bad=skip_bad,
@@ -192,7 +208,14 @@ preprocess, encoder, scaling
         device=device,
         progress=progress,
     )
-    labels = _checked_labels(dataset, task)
+    context = Context(Timed(reporter(progress)), cluster)
+    notes: list[str] = []
+    agreement: Agreement | None = None
+    if dataset.annotations is None:
+        labels = _checked_labels(dataset, task)
+    else:
+        agreement, notes = _agreement(dataset, dataset.annotations, options, context)
+        labels = as_labels(agreement.labels, len(dataset), "classification", "the consensus")
     options, ridge_choice = _with_ridge(options, dataset, labels)
     sizes = Sizes(*dataset.shape, max(1, len(labels.classes)))
     choice = choose(sizes, options, cluster) if method == "auto" else None
@@ -200,13 +223,13 @@ preprocess, encoder, scaling
     if choice is not None and name == "exact":
         cluster = None  # nobody asked for exact scores on a cluster
     reject_unused_options(METHODS[name], options, cluster=cluster is not None)
-    context = Context(Timed(reporter(progress)), cluster)
+    context = replace(context, cluster=cluster)
     problem = Problem(_inputs(dataset, options), dataset, labels)
     solution, choice = _solution(problem, options, context, name, choice, sizes)
     judgement: Judgement | None = None
-    notes: list[str] = []
     if judge and (options.ridge == 0 or labels.task == "regression"):
-        judgement, notes = _judgement(dataset, labels, options, context)
+        judgement, failures = _judgement(dataset, labels, options, context)
+        notes += failures
     return assemble(
         problem,
         solution,
@@ -217,7 +240,38 @@ preprocess, encoder, scaling
         seed=options.seed,
         choice=None if choice is None else choice.document(),
         ridge_choice=None if ridge_choice is None else vars(ridge_choice).copy(),
+        columns=None if agreement is None else _consensus_columns(dataset, agreement),
+        annotators=None if agreement is None else _records(agreement),
     )
+
+
+def _agreement(
+    dataset: Dataset, annotations: Annotations, options: Options, context: Context
+) -> tuple[Agreement, list[str]]:
+    """The consensus of annotators and inputs, and warnings."""
+    if options.task == "regression":
+        raise OptionError("task='regression': labels of several annotators must be classes.")
+    notes: list[str] = []
+    options = replace(options, ridge=0.0, checkpoint=None)  # judged with the automatic ridge
+
+    def predict(y: NDArray[Any]) -> tuple[NDArray[Any], Array | None]:
+        labels = as_labels(y, len(dataset), "classification", "the consensus")
+        judgement, failures = _judgement(dataset, labels, options, context)
+        if failures and not notes:
+            notes.append(f"Annotators are weighed without the inputs. {failures[0]}")
+        return labels.classes, None if judgement is None else judgement.loo
+
+    return agree(annotations, predict), notes
+
+
+def _records(agreement: Agreement) -> list[dict[str, Any]]:
+    rows = agreement.reliability.to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def _consensus_columns(dataset: Dataset, agreement: Agreement) -> dict[str, Any]:
+    counts = np.array([]) if dataset.annotations is None else dataset.annotations.counts
+    return {"consensus_confidence": agreement.confidence, "annotators": counts}
 
 
 def _solution(
@@ -269,7 +323,8 @@ def _judgement(
         choice = choose(sizes, options, context.cluster)
         if choice.method == "exact":
             context = replace(context, cluster=None)
-        problem = Problem(_inputs(dataset, options), dataset, labels)
+        plain = replace(dataset, columns={})  # groups are valued once, with the scores
+        problem = Problem(_inputs(plain, options), plain, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
     except (ConvergenceError, MemoryLimitError) as error:
         return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]

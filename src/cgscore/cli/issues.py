@@ -9,6 +9,7 @@ import typer
 
 from cgscore.cli.console import output_console, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption, TaskOption
+from cgscore.cli.origins import origin_records, print_origins
 from cgscore.cli.output_files import check_output, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.reasons import print_reasons
@@ -103,6 +104,7 @@ def issues(
                 "warnings": scores.meta["warnings"],
                 "worst": shown.reset_index().to_dict("records"),
                 "conflict_groups": _conflict_groups(table),
+                **origin_records(scores),
                 "why": None if neighbours is None else neighbours.to_dict("records"),
                 "note": note,
             }
@@ -115,6 +117,7 @@ def issues(
         print_findings(console, scores, table)
         print_reasons(console, scores, scores.data(data), shown, neighbours)
         print_conflicts(console, scores, table)
+    print_origins(console, scores)
     if note is not None:
         print_note(note)
     if output is not None:

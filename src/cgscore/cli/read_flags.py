@@ -51,6 +51,21 @@ class ReadFlags:
         list[str] | None,
         typer.Option(help="Column of a table to leave out; may be given several times."),
     ] = None
+    source_column: Annotated[
+        str | None,
+        typer.Option(help="Column of a table that says who delivered the label: not an input."),
+    ] = None
+    group_column: Annotated[
+        str | None,
+        typer.Option(help="Column of a table that names the group or batch: not an input."),
+    ] = None
+    annotator_columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Columns with the labels of one annotator each, separated by commas or given "
+            "several times; or the one column that says who gave the label of a row.",
+        ),
+    ] = None
     split: Annotated[
         str | None,
         typer.Option(help="Split to read, if the source has several [default: train]."),
@@ -125,7 +140,9 @@ def with_read_flags(command: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(command)
     def run(**arguments: Any) -> T:
         read = ReadFlags(**{flag.name: arguments.pop(flag.name) for flag in flags})
-        read = replace(read, drop=read.drop or None)  # typer gives an empty list for none
+        annotators = [name for text in read.annotator_columns or () for name in text.split(",")]
+        # typer gives an empty list for none
+        read = replace(read, drop=read.drop or None, annotator_columns=annotators or None)
         allow_module_here(read.encoder)
         with quiet_warnings():
             return command(**arguments, read=read)

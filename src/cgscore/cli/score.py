@@ -21,6 +21,7 @@ from cgscore.cli.options import (
     TaskOption,
     method_help,
 )
+from cgscore.cli.origins import print_groups, print_origins
 from cgscore.cli.output_files import check_output
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.resume import how_to_resume
@@ -208,6 +209,10 @@ def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Pa
         )
     console.print()
     suspects = _print_findings(console, scores)
+    if "groups" in scores.meta:
+        print_groups(console, scores.groups())
+    elif "group" in scores.table:
+        print_note("what groups are worth follows from exact scores: add --method exact.")
     if output.suffix.lower() == ".parquet":
         name = one_line(shlex.quote(str(output)))
         next_commands = [f"cgscore report {name}     look at the data"]
@@ -255,4 +260,5 @@ def _print_findings(console: Console, scores: Scores) -> int:
         return 0
     issues = scores.find_issues()
     print_issues(console, scores, issues.table, issues.worst_first().head(SUSPECTS_SHOWN))
+    print_origins(console, scores)
     return issues.summary.flagged

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgscore.data.annotations import Annotations
 from cgscore.errors import DataError
 from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import as_matrix
@@ -76,6 +77,10 @@ class Dataset:
         all files. It is known before they are read.
     encoder : mapping or None
         ``name`` and ``version`` of that encoder.
+    columns : mapping
+        ``source`` and ``group`` of every example, where columns for them were named.
+    annotations : Annotations or None
+        Labels of several annotators; `y` then has what most of them say.
     """
 
     X: NDArray[Any]
@@ -97,6 +102,8 @@ class Dataset:
     made_from: str | None = None
     listing: str | None = field(default=None, compare=False, repr=False)
     encoder: Mapping[str, str | None] | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict, compare=False, repr=False)
+    annotations: Annotations | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -124,12 +131,15 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short text that changes when inputs, labels or names change."""
+        """A short text that changes when inputs, labels, annotations or names change."""
         digest = hashlib.sha256(self.inputs_digest.encode())
         for values in (self.y, self.ids):
             if values is not None and values.dtype.kind in "buif":
                 values = values.astype(np.float64)  # 1, 1.0 and True are the same label
             digest.update(b"\0" if values is None else repr(values.tolist()).encode())
+        if self.annotations is not None:
+            digest.update(repr(self.annotations.names).encode("utf-8", "surrogatepass"))
+            digest.update(np.ascontiguousarray(self.annotations.codes, np.int64).data)
         return digest.hexdigest()[:32]
 
     @property
@@ -167,8 +177,8 @@ class Dataset:
         return file.getvalue()
 
     def with_labels(self, y: ArrayLike | None) -> Dataset:
-        """The same examples with other labels."""
-        other = replace(self, y=None if y is None else label_vector(y))
+        """The same examples with other labels, which are nobody's annotations."""
+        other = replace(self, y=None if y is None else label_vector(y), annotations=None)
         if "inputs_digest" in self.__dict__:
             other.__dict__["inputs_digest"] = self.inputs_digest
         return other

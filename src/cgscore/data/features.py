@@ -245,7 +245,7 @@ def _hint(dataset: Dataset, identity: str | None) -> str | None:
     """What names the features of a source before all of it is read; None if nothing does."""
     if dataset.listing is None or identity is None:
         return None
-    others = ("labels", "label_column", "id_column")
+    others = ("labels", "label_column", "id_column", "source_column", "group_column")
     options = {name: value for name, value in dataset.options.items() if name not in others}
     return f"{dataset.listing} {sorted(options.items())} {identity}"
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from cgscore.data.dataset import Dataset
 from cgscore.data.features import Encoding
+from cgscore.data.origins import ROLES, given_values
 from cgscore.data.readers import arrays, bundled, objects
 from cgscore.data.readers.bounded import check_regular
 from cgscore.data.readers.options import ReadOptions
@@ -49,6 +50,9 @@ def read(
     text_column: str | None = None,
     max_columns: int | None = None,
     drop: str | Sequence[str] | None = None,
+    source_column: Any = None,
+    group_column: Any = None,
+    annotator_columns: str | Sequence[str] | None = None,
     device: str = "cpu",
     progress: bool | Listener | None = None,
 ) -> Dataset:
@@ -104,6 +108,16 @@ def read(
     drop : str or list of str, optional
         Columns of a table that are left out. Columns that count or name the rows are left out
         without it, and `Dataset.notes` says which.
+    source_column, group_column : str or (n,) array, optional
+        Column of a table, or one value for each example, that says who or what delivered its label
+        (an annotator, batch, file or day), and which group it belongs to. No inputs: kept in
+        `Dataset.columns`, for `Scores.sources` and `Scores.groups`. A missing value is a source or
+        group of its own.
+    annotator_columns : str or list of str, optional
+        Several labels per example. Several names: columns with the labels of one annotator each,
+        which may have gaps. One name: the column that says who gave the label of a row, in a table
+        with one row per label; rows with the same id, or else the same inputs, are one example.
+        Labels are what most annotators say, until `cgscore.score` has weighed them.
     device : str
         Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
@@ -126,6 +140,9 @@ def read(
         text_column=text_column,
         max_columns=max_columns,
         drop=drop,
+        source_column=source_column,
+        group_column=group_column,
+        annotator_columns=annotator_columns,
     )
     return _read(source, options, Encoding.checked(encoder, scaling, device, progress))
 
@@ -145,13 +162,15 @@ def overview(
         return _read(source, options, encoding)
     options = replace(options, context=encoding.context(describing=True))
     named = source.startswith("sklearn:")
-    sample = None if named else _sample_path(Path(source), options)
+    whole = named or options.annotators  # a majority is known only of all labels
+    sample = None if whole else _sample_path(Path(source), options)
     if sample is not None:
         sample = _label_sample(sample, options.labels)
         dataset = sample.dataset
     else:
         dataset = _load(source, options)
-        dataset = _with_labels(dataset, dataset.y if options.labels is None else options.labels)
+        if dataset.annotations is None:
+            dataset = _with_labels(dataset, dataset.y if options.labels is None else options.labels)
     dataset = _checked(dataset, options)
     dataset = dataset if encoding.encodes(dataset) else encoding.apply(dataset)
     return dataset if sample is None else replace(sample, dataset=dataset)
@@ -174,16 +193,46 @@ def read_unlabelled(
 
 
 def _read(source: Any, options: ReadOptions, encoding: Encoding) -> Dataset:
+    options, columns = _given_columns(options)
     if isinstance(source, Dataset):
-        dataset = _with_labels(source, options.labels)
+        if options.has_origins:
+            raise OptionError(
+                "The data are read already. Name columns of sources, groups and annotators where "
+                "they are read."
+            )
+        dataset = _with_columns(_with_labels(source, options.labels), columns)
         if encoding.is_trivial:
             return dataset
         if dataset.made_from is not None and dataset.texts is None:
             raise OptionError("The dataset is encoded already. Encode the one it was made from.")
         return encoding.apply(dataset)
     dataset = _load(source, replace(options, context=encoding.context()))
-    labels = dataset.y if options.labels is None else options.labels
-    return encoding.apply(_checked(_with_labels(dataset, labels), options))
+    if options.labels is not None:
+        dataset = _with_labels(dataset, options.labels)
+    elif dataset.annotations is None:
+        dataset = _with_labels(dataset, dataset.y)
+    return encoding.apply(_checked(_with_columns(dataset, columns), options))
+
+
+def _given_columns(options: ReadOptions) -> tuple[ReadOptions, dict[str, Any]]:
+    """The options without arrays of sources and groups, and these arrays."""
+    values = {role: getattr(options, f"{role}_column") for role in ROLES}
+    given = {
+        role: value
+        for role, value in values.items()
+        if value is not None and not isinstance(value, str | int | np.integer)
+    }
+    without: dict[str, Any] = {f"{role}_column": None for role in given}
+    return replace(options, **without), given
+
+
+def _with_columns(dataset: Dataset, columns: dict[str, Any]) -> Dataset:
+    """The dataset with the sources and groups that the caller gave as arrays."""
+    checked = {
+        role: given_values(values, role, len(dataset), dataset.source)
+        for role, values in columns.items()
+    }
+    return replace(dataset, columns={**dataset.columns, **checked}) if checked else dataset
 
 
 def _load(source: Any, options: ReadOptions) -> Dataset:
@@ -303,6 +352,7 @@ def _check_names(dataset: Dataset) -> None:
     named = {
         "name of an example": dataset.ids,
         "label": dataset.y,
+        **{f"{role} of an example": values for role, values in dataset.columns.items()},
         "name of a class": np.array(list((dataset.class_names or {}).values()), dtype=object),
     }
     for what, values in named.items():

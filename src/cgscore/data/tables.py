@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cgscore.data.column_names import columns_in_words, list_names, no_column, similar_name
 from cgscore.data.columns import encode
 from cgscore.data.dataset import Dataset
+from cgscore.data.origins import take_origins
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
@@ -66,9 +67,17 @@ def from_frame(
     Inputs become the same numbers wherever the labels are: in a column or apart from the frame.
     With `labels_inside` the frame must contain the labels unless `options` has them.
     """
-    label = _label_column(frame, options, source, labels_inside)
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
+    if options.has_origins:
+        label = None
+        if not options.labels_elsewhere:
+            inside = labels_inside or len(options.annotators) == 1
+            label = _label_column(frame, options, source, inside)
+        origins, frame, options = take_origins(frame, options, label, source)
+        dataset = from_frame(frame, options, source, labels_inside=labels_inside)
+        return origins.attached(dataset)
+    label = _label_column(frame, options, source, labels_inside)
     frame, notes = without_dropped(frame, options, label, source)
     table = options.preprocess != "none"
     y = None

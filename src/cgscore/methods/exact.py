@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cgscore.factorisation import Factor
 from cgscore.methods.cost import Cost, Sizes
 from cgscore.methods.method import Context
 from cgscore.methods.options import Options
 from cgscore.problem import Problem, Solution
+from cgscore.result.groups import group_records
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.cholesky.plan import plan
 
@@ -27,7 +30,7 @@ class Exact:
         return Cost(flops, memory, layout.streamed + 8 * n * p, layout.disk, worker_bytes=memory)
 
     def run(self, problem: Problem, options: Options, context: Context) -> Solution:
-        """Factorise, and solve for these labels."""
+        """Factorise, and solve for these labels; with groups, also for what each is worth."""
         factor = Factor(
             problem.inputs,
             memory_limit=options.memory_limit,
@@ -36,7 +39,15 @@ class Exact:
             checkpoint=options.checkpoint,
         )
         try:
-            return factor.solution(problem)
+            solution = factor.solution(problem)
+            groups = problem.dataset.columns.get("group")
+            if groups is None:
+                return solution
+            labels = problem.labels
+            table = factor.group_gaps(
+                groups, labels.values, task=labels.task, progress=context.progress
+            )
+            return replace(solution, facts={**solution.facts, "groups": group_records(table)})
         finally:
             factor.close()
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 
+MAX_SOURCES = 50  # that the page lists
+
+
 def content(
     scores: Scores,
     issues: LabelIssues | None,
@@ -67,8 +70,27 @@ def content(
         "scatter": scatter(scores, codes, table),
         "pruning": pruning(scores, codes),
         "repeats": repeats,
+        "sources": _sources(scores, issues),
         "names": _names(scores, rows, extremes, repeats["rows"]),
     }
+
+
+def _sources(scores: Scores, issues: LabelIssues | None) -> list[dict[str, Any]]:
+    """The sources with the highest rates of wrong labels, if the scores know the sources."""
+    if issues is None or "source" not in scores.table:
+        return []
+    return [
+        {
+            "name": "(missing)" if row.source is None else short(row.source),
+            "examples": int(row.examples),
+            "flagged": int(row.flagged),
+            "rate": finite(row.rate),
+            "low": finite(row.low),
+            "high": finite(row.high),
+            "differs": row.differs,
+        }
+        for row in scores.sources().head(MAX_SOURCES).itertuples()
+    ]
 
 
 def _names(

@@ -672,6 +672,22 @@ function beside() {
   );
 }
 
+// ---------------------------------------------------------------- sources
+
+function sources() {
+  byId("sources").hidden = !report.sources.length;
+  if (!report.sources.length) return;
+  const verdict = { more: "more than the others", fewer: "fewer than the others", "": "" };
+  byId("source-table").append(
+    make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, ...["source", "labels", "flagged", "wrong", "95 % interval", ""].map((name) => make("th", { scope: "col" }, name)))),
+      make("tbody", {}, ...report.sources.map((row) => make("tr", {}, make("th", { scope: "row" }, text(row.name, "name")), make("td", {}, whole(row.examples)), make("td", {}, whole(row.flagged)), make("td", {}, share(row.rate)), make("td", {}, `${share(row.low)} to ${share(row.high)}`), make("td", { className: "text" }, verdict[row.differs])))),
+    ),
+  );
+}
+
 // ---------------------------------------------------------------- duplicates
 
 function repeats() {
@@ -706,6 +722,7 @@ function words() {
 
 if (regression) words();
 suspects();
+sources();
 map();
 extremes();
 beside();

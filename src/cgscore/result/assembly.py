@@ -25,9 +25,12 @@ def assemble(
     ridge_choice: Mapping[str, Any] | None = None,
     judgement: Judgement | None = None,
     further_warnings: Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
+    annotators: Sequence[Mapping[str, Any]] | None = None,
 ) -> Scores:
     """The scores, with their table and metadata; other parameters are those of `metadata`.
 
+    The table gets the columns of the dataset, further `columns`, and those of the solution.
     Warnings are issued, and kept in the metadata.
     """
     messages = [
@@ -45,7 +48,7 @@ def assemble(
             problem.labels,
             problem.dataset.ids,
             inputs.repeats if len(inputs.repeats.copies) else None,
-            solution.columns,
+            {**problem.dataset.columns, **(columns or {}), **solution.columns},
         ),
         loo=values.loo,
         judged_loo=None if judgement is None else judgement.loo,
@@ -64,6 +67,7 @@ def assemble(
             choice=choice,
             ridge_choice=ridge_choice,
             judge=None if judgement is None else judgement.facts,
+            annotators=annotators,
         ),
         dataset=problem.dataset,
     )

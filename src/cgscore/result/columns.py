@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.duplicates import first_copies
-from cgscore.result.schema import NUMBERS, REQUIRED, Document, Violation, parse_json, shown
+from cgscore.result.schema import NUMBERS, ORIGINS, REQUIRED, Document, Violation, parse_json, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +77,12 @@ def check_columns(schema: Any, document: Document) -> None:
         ]
     expected_families = dict.fromkeys((*NUMBERS, *document.vectors), "float")
     expected_families |= {"given_label": label_family, "predicted_label": label_family}
+    expected_families |= {"consensus_confidence": "float", "annotators": "int"}
+    for name in ORIGINS:
+        if families.get(name, "text") not in ("bool", "int", "text", "null"):
+            raise Violation(
+                f"the column {name} is of type {schema.field(name).type}; expected text"
+            )
     for name, family in families.items():
         expected = expected_families.get(name, family)
         if not family or family != expected or (name == "id" and family == "null"):

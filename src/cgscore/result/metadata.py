@@ -5,7 +5,7 @@ Keys that every result has, and those of single methods, are described in ``docs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,14 +48,16 @@ COMMON = (
     "warnings",
 )
 
-#: Keys that some methods add.
+#: Keys that some methods add, and that are there with certain columns of the data.
 PARTICULAR = (
+    "annotators",
     "audit_left_out",
     "block_size",
     "blocks",
     "blocks_in_float64",
     "certain",
     "complexity_of",
+    "groups",
     "iterations",
     "landmarks",
     "rank",
@@ -80,6 +82,7 @@ def metadata(
     choice: Mapping[str, Any] | None = None,
     ridge_choice: Mapping[str, Any] | None = None,
     judge: Mapping[str, Any] | None = None,
+    annotators: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Everything that describes the scores, in types that JSON can write.
 
@@ -99,6 +102,8 @@ def metadata(
         How the method and the ridge were chosen, where they were.
     judge : mapping or None
         By which ridge and method labels are judged, if not by the scores themselves.
+    annotators : sequence of mappings or None
+        How reliable every annotator is, where there are several.
     """
     from cgscore import __version__
 
@@ -137,4 +142,5 @@ def metadata(
         "notes": list(dataset.notes),
         "skipped": list(dataset.skipped),
         "warnings": warnings,
+        **({} if annotators is None else {"annotators": [dict(row) for row in annotators]}),
     }

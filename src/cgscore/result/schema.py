@@ -110,6 +110,9 @@ READ_OPTIONS: Mapping[str, Callable[[Any], bool]] = {
     "scaling": lambda value: isinstance(value, str) and value in SCALINGS,
     "max_columns": _whole(1),
     "drop": lambda value: isinstance(value, list) and all(map(_column, value)),
+    "source_column": _column,
+    "group_column": _column,
+    "annotator_columns": lambda value: isinstance(value, list) and all(map(_column, value)),
 }
 
 
@@ -198,6 +201,30 @@ def _judge(value: Any) -> bool:
     )
 
 
+def _groups(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_group, value))
+
+
+def _group(row: Any) -> bool:
+    if not isinstance(row, dict) or not isinstance(row.get("by_class"), list):
+        return False
+    name = row.get("group", 0.5)
+    named = name is None or isinstance(name, bool) or _column(name)
+    numbers = all(map(_real, (row.get("gap"), *row["by_class"])))
+    return named and numbers and _whole(1)(row.get("examples"))
+
+
+def _annotators(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, dict)
+        and _text(row.get("annotator"))
+        and _whole(0)(row.get("examples"))
+        and all(_number(row.get(name)) for name in ("reliability", "low", "high"))
+        and _one_of(("", "more", "fewer"))(row.get("differs"))
+        for row in value
+    )
+
+
 #: ``meta`` of format 2, which adds the ridge by which labels are judged.
 META_2: Mapping[str, Field] = {
     **META_1,
@@ -205,11 +232,14 @@ META_2: Mapping[str, Field] = {
     "task_reason": Field(
         "null or a text", lambda value: value is None or _text(value), required=False
     ),
+    "groups": Field("a list of groups with examples and gaps", _groups, required=False),
+    "annotators": Field("a list of annotators with reliabilities", _annotators, required=False),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 
 #: Columns of numbers, any of which may be missing or infinite (`cgscore.duplicates`).
 NUMBERS = ("cg", "first_term", "partial", "third_term", "residual", "margin")
+ORIGINS = ("source", "group")  # columns that name where examples come from, if they are there
 VECTORS = ("d", "alpha")
 JUDGED = "judged_loo"  # a column that is there if ``meta["judge"]`` is,
 JUDGED_D = "judged_d"  # and one that then is there for a regression
@@ -282,6 +312,8 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
         raise Violation("complexity is not a list of numbers")
     if len(complexity) != max(1, len(classes)):
         raise Violation(f"it has {len(complexity):,} complexities for {len(classes):,} classes")
+    if any(len(row["by_class"]) != len(classes) for row in meta.get("groups", [])):
+        raise Violation(f"a group has not one gap for each of {len(classes):,} classes")
     return Document(meta, classes, [float(value) for value in complexity])
 
 

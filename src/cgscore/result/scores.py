@@ -17,6 +17,7 @@ from cgscore.data.csv_writer import write_csv
 from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.progress import Listener, reporter
 from cgscore.issues.regression import find_target_issues
+from cgscore.issues.sources import sources_of_issues
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.table import LabelIssues, find_issues
 from cgscore.kernel import RELU, Kernel, find_kernel, unit_rows
@@ -24,6 +25,7 @@ from cgscore.labels import as_labels
 from cgscore.result import display, source
 from cgscore.result.extras import extra_columns
 from cgscore.result.file import MAX_RATIO, SavedResult, read_result, write_result
+from cgscore.result.groups import group_records, group_table
 from cgscore.result.selection import RANK, Selection, make_selector, ranks_of, saved_ranks
 from cgscore.result.table import column_values, given_values, numeric_columns
 from cgscore.selection.expectation import Expectation
@@ -31,6 +33,7 @@ from cgscore.selection.orders import RANKED_ORDERS, as_positions, check_selectio
 from cgscore.selection.pool import Pool
 from cgscore.selection.selector import Selector
 from cgscore.selection.window import best_offset, window_qualities
+from cgscore.spelling import spelled
 from cgscore.typing import Array
 from cgscore.valuation import margin
 
@@ -46,7 +49,9 @@ class Scores:
     table : DataFrame
         One row per example, in input order: ``id``, ``given_label``, ``cg``, ``first_term``,
         ``partial``, ``third_term``, ``residual``, ``predicted_label``, ``margin``, and
-        ``duplicate_of`` where rows repeat.
+        ``duplicate_of`` where rows repeat. ``source`` and ``group`` where columns for them were
+        named; ``consensus_confidence`` and ``annotators``, the number of those who labelled the
+        example, where there are several.
     loo : (n, k) array
         Leave-one-out predictions, one column per class; one column for regression.
     d : (n,) array
@@ -302,6 +307,94 @@ class Scores:
             precision=precision,
             stacklevel=3,
         )
+
+    # ------------------------------------------------------------ origins
+
+    def sources(self) -> pd.DataFrame:
+        """Who delivered the wrong labels: the rate of every source, the worst first.
+
+        Returns
+        -------
+        DataFrame
+            ``source``, ``examples``, ``flagged``, ``estimated_wrong``, its ``rate`` with ``low``
+            and ``high``, the ends of a 95 % interval, ``p_value`` and ``differs``: ``more`` or
+            ``fewer`` wrong labels than the others by more than chance, or empty
+            (`cgscore.issues.sources`).
+
+        Raises
+        ------
+        OptionError
+            The scores do not know the sources: give ``source_column`` to `cgscore.score`.
+        """
+        self._check_column("source")
+        issues = self._issues("posterior", None, None)
+        return sources_of_issues(issues, self.table["source"].to_numpy(dtype=object))
+
+    def groups(self, *, data: Any = None, progress: bool | Listener | None = None) -> pd.DataFrame:
+        """What every group is worth: how much complexity falls when it goes as a whole.
+
+        The exact method has computed this. Other scores need the data and one factorisation.
+
+        Parameters
+        ----------
+        data : optional
+            The scored data, if this result was loaded from a file and its source has moved.
+        progress : bool or function, optional
+            As for `score`.
+
+        Returns
+        -------
+        DataFrame
+            ``group``, ``examples``, ``gap`` over all classes, and ``gap_CLASS`` for each, in the
+            order in which groups first appear (`cgscore.factorisation.Factor.group_gaps`).
+        """
+        self._check_column("group")
+        if "groups" not in self.meta:
+            # by name: factors are made of results' parts, which know nothing of them
+            factor = import_module("cgscore.api").factor(
+                self.data(data),
+                ridge=self.meta["ridge"],
+                kernel=self.kernel.name,
+                progress=progress,
+            )
+            try:
+                table = factor.group_gaps(
+                    self.table["group"].to_numpy(dtype=object),
+                    self.table["given_label"].to_numpy(),
+                    task=self.meta["task"],
+                    progress=reporter(progress),
+                )
+            finally:
+                factor.close()
+            self.meta["groups"] = group_records(table)
+        return group_table(self.meta["groups"], self.classes.tolist())
+
+    def annotators(self) -> pd.DataFrame:
+        """How reliable every annotator is, the least reliable first.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator``, ``examples``, ``reliability`` (rate of right labels), ``low`` and
+            ``high``, the ends of its 95 % interval, and ``differs``: ``more`` or ``fewer`` right
+            labels than the others by more than chance, or empty (`cgscore.issues.annotators`).
+        """
+        import pandas as pd
+
+        if "annotators" not in self.meta:
+            raise OptionError(
+                "These scores have one label per example. Score with "
+                f"{spelled(annotator_columns=['NAME', 'NAME'])}."
+            )
+        table: pd.DataFrame = pd.DataFrame(self.meta["annotators"])
+        return table
+
+    def _check_column(self, role: str) -> None:
+        if role not in self.table:
+            raise OptionError(
+                f"These scores do not know the {role} of an example. Score with "
+                f"{spelled(**{f'{role}_column': 'NAME'})}."
+            )
 
     # ------------------------------------------------------------ selection
 
@@ -633,6 +726,12 @@ class Scores:
         self._dataset = dataset
         return dataset
 
+    def _scored(self, dataset: Dataset) -> Dataset:
+        """The data with the labels that were scored: of several annotators, their consensus."""
+        if dataset.annotations is None:
+            return dataset
+        return dataset.with_labels(self.table["given_label"].to_numpy())
+
     def check_encoder(self, encoder: str | None) -> None:
         """Raise `OptionError` for another encoder than the one of these scores."""
         source.check_encoder(self.meta, encoder)
@@ -663,7 +762,7 @@ class Scores:
             eta=eta,
             task=self.meta["task"],
             kernel=self.kernel,
-            dataset=lambda: self.data(data),
+            dataset=lambda: self._scored(self.data(data)),
         )
         extras: pd.DataFrame = pd.DataFrame(columns, index=self.table.index)
         return extras

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns that name examples or classes, even where they hold numbers.
-NAMES = ("id", "given_label", "predicted_label")
+NAMES = ("id", "given_label", "predicted_label", "source", "group")
 
 
 def score_table(

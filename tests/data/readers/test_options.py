@@ -49,6 +49,9 @@ def test_read_hands_every_keyword_on(monkeypatch: pytest.MonkeyPatch) -> None:
         "text_column": "e",
         "max_columns": 5,
         "drop": ["f", "g"],
+        "source_column": "h",
+        "group_column": "i",
+        "annotator_columns": ["j", "k"],
     }
     assert tuple(given) == PUBLIC_OPTIONS
     seen: list[ReadOptions] = []
@@ -70,6 +73,11 @@ def test_read_hands_every_keyword_on(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"preprocess": "whiten"}, r"preprocess must be 'auto', 'none' or 'table'; got 'whiten'\."),
         ({"max_columns": 0}, r"max_columns must be 1 or larger; got 0\."),
         ({"drop": 3}, r"drop must be the name of a column or a list of names; got 3\."),
+        (
+            {"annotator_columns": 3},
+            r"annotator_columns must be the name of a column or a list of names; got 3\.",
+        ),
+        ({"annotator_columns": ["a", "a"]}, r"annotator_columns names a column twice"),
         ({"resize": "big"}, r"resize must be a size such as 32 or 64x48; got 'big'\."),
     ],
 )

@@ -51,12 +51,13 @@ def read_arff(path: Path, options: ReadOptions) -> Dataset:
     rows = [_row(path, number, line, attributes) for number, line in _data_lines(path, lines)]
     frame = _frame(path, attributes, rows)
     notes = encoding_notes(encoding)
-    if not {options.label_column, *LABEL_COLUMNS} & set(frame) and options.labels is None:
+    if not {options.label_column, *LABEL_COLUMNS} & set(frame) and not options.labels_elsewhere:
         named = [str(name) for name in frame if str(name).lower() == CLASS_ATTRIBUTE]
         if named and options.label_column is None:
             options = replace(options, label_column=named[0])
             notes.append(f"labels are the attribute {named[0]!r}")
-    for name in (options.label_column, options.id_column, *LABEL_COLUMNS, ID_COLUMN):
+    origins = (options.source_column, options.group_column, *options.annotators)
+    for name in (options.label_column, options.id_column, *origins, *LABEL_COLUMNS, ID_COLUMN):
         if name in frame and frame[name].dtype.kind not in "if":
             frame[name] = plain_values(frame[name])
     dataset = from_frame(frame, options, str(path), labels_inside=True)

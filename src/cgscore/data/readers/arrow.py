@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.data.annotations import annotations_of
 from cgscore.data.dataset import Dataset
 from cgscore.data.image_decoder import Encoded, picture
 from cgscore.data.images import decode_all, notes_and_skipped
+from cgscore.data.origins import Origins, check_origins, named_columns, origin_values
 from cgscore.data.readers.arrow_rows import (
     Rows,
     class_names,
@@ -37,7 +39,8 @@ from cgscore.data.readers.arrow_texts import (
 from cgscore.data.readers.bounded import check_columns, reading, refuse_expansion, refuse_size
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.tables import check_dropped, dropped_note, from_frame, table_of_polars
-from cgscore.errors import DataError, SourceError
+from cgscore.errors import DataError, OptionError, SourceError
+from cgscore.spelling import spelled
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -159,10 +162,10 @@ def from_rows(rows: Rows, options: ReadOptions, reopen: Callable[[], Rows]) -> D
     if options.text_column is not None or options.context.texts:
         names = [f.name for f in rows.schema if not (is_list(f.type) or f.name == image)]
     elif image is not None:
-        return _images(rows, options, image, label, reopen)
+        return _with_origins(_images(rows, options, image, label, reopen), rows, options)
     lists = [name for name in names if is_list(rows.schema.field(name).type) and name != label]
     if len(lists) == 1:
-        return _lists(rows, lists[0], label)
+        return _with_origins(_lists(rows, lists[0], label, options), rows, options)
     numbers = [name for name in names if is_number(rows.schema.field(name).type)]
     size = 8 * rows.count * max(len(names), TABLE_COPIES * len(numbers))
     refuse_size(rows.name, size, "needs", "while it is read")
@@ -174,6 +177,26 @@ def from_rows(rows: Rows, options: ReadOptions, reopen: Callable[[], Rows]) -> D
     labelled = replace(options, label_column=label)
     dataset = from_frame(frame, labelled, rows.name, labels_inside=True)
     return replace(dataset, class_names=class_names(rows, label))
+
+
+def _with_origins(dataset: Dataset, rows: Rows, options: ReadOptions) -> Dataset:
+    """Images or lists with the columns that name where their labels come from."""
+    if not options.has_origins:
+        return dataset
+    check_origins(list(rows.schema.names), options, rows.name)
+    if len(options.annotators) == 1:
+        raise OptionError(
+            f"{rows.name}: {spelled(annotator_columns=options.annotators[0])} stands for one row "
+            "per label, which is for tables of numbers or texts. Give one row per example, and "
+            "name a column of labels for every annotator."
+        )
+    columns = {
+        role: origin_values(column_values(rows.column(name)))
+        for role, name in named_columns(options).items()
+    }
+    given = {name: column_values(rows.column(name)) for name in options.annotators}
+    annotations = annotations_of(given, rows.name) if given else None
+    return Origins(columns, annotations).attached(dataset)
 
 
 def _within_memory(batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -244,7 +267,7 @@ def _contents(column: Any, rows: Rows) -> list[Encoded]:
     ]
 
 
-def _lists(rows: Rows, column: str, label: str | None) -> Dataset:
+def _lists(rows: Rows, column: str, label: str | None, options: ReadOptions) -> Dataset:
     """One column of lists of numbers, all of one length, as the inputs."""
     values = rows.column(column).combine_chunks()
     if values.null_count:
@@ -261,7 +284,8 @@ def _lists(rows: Rows, column: str, label: str | None) -> Dataset:
         raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
     X = flat.to_numpy(zero_copy_only=False).reshape(rows.count, -1)
     y = None if label is None else column_values(rows.column(label))
-    left_out = [name for name in rows.schema.names if name not in (column, label)]
+    used = (column, label, *named_columns(options).values(), *options.annotators)
+    left_out = [name for name in rows.schema.names if name not in used]
     return Dataset(
         X,
         y,

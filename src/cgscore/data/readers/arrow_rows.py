@@ -79,7 +79,7 @@ def label_column(rows: Rows, options: ReadOptions) -> str | None:
         if column not in names:
             raise no_column(rows.name, column, names)
         return _single(rows, str(column))
-    if options.labels is not None:
+    if options.labels_elsewhere:
         return None
     usual = [name for name in LABEL_COLUMNS if name in names]
     classes = [

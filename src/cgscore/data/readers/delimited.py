@@ -62,7 +62,8 @@ def read_csv(path: Path, options: ReadOptions) -> Dataset:
         first, names = names, [f"column{i}" for i in range(1, len(names) + 1)]
         _check_label(path, first, names, options)
         notes.append(f"no header: the first line is data, so columns are {names[0]} to {names[-1]}")
-    named = [options.label_column, options.id_column, *LABEL_COLUMNS, ID_COLUMN]
+    origins = (options.source_column, options.group_column, *options.annotators)
+    named = [options.label_column, options.id_column, *origins, *LABEL_COLUMNS, ID_COLUMN]
     texts = {name: pa.string() for name in named if name in names}
     comma = delimiter != "," and _has_decimal_commas(content)
     try:
@@ -146,9 +147,7 @@ def _is_number(cell: str) -> bool:
 
 def _check_label(path: Path, first: list[str], names: list[str], options: ReadOptions) -> None:
     """Refuse a table without a header unless the user knows which column holds the labels."""
-    if options.label_column in names or (
-        options.label_column is None and options.labels is not None
-    ):
+    if options.label_column in names or (options.label_column is None and options.labels_elsewhere):
         return
     row = ", ".join(first[:6])[:100]
     raise SourceError(

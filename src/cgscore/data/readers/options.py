@@ -56,7 +56,7 @@ class ReadOptions:
     Attributes
     ----------
     labels, label_column, image_column, id_column, split, resize, skip_bad, preprocess, \
-text_column, max_columns, drop
+text_column, max_columns, drop, source_column, group_column, annotator_columns
         Keywords of `cgscore.read`, with its defaults and in its order.
     context : ReadContext
         What the library adds.
@@ -78,6 +78,9 @@ text_column, max_columns, drop
     text_column: str | None = None
     max_columns: int | None = None
     drop: str | Sequence[str] | None = None
+    source_column: Any = None
+    group_column: Any = None
+    annotator_columns: str | Sequence[str] | None = None
     context: ReadContext = ReadContext()
 
     def __post_init__(self) -> None:
@@ -88,17 +91,34 @@ text_column, max_columns, drop
         if self.max_columns is not None and self.max_columns < 1:
             raise OptionError(f"max_columns must be 1 or larger; got {self.max_columns!r}.")
         parse_size(self.resize)
-        if self.drop is not None and not isinstance(self.drop, str | Sequence):
-            raise OptionError(
-                f"drop must be the name of a column or a list of names; got {self.drop!r}."
-            )
+        for name in ("drop", "annotator_columns"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str | Sequence):
+                raise OptionError(
+                    f"{name} must be the name of a column or a list of names; got {value!r}."
+                )
+        if len(set(self.annotators)) < len(self.annotators):
+            raise OptionError(f"annotator_columns names a column twice: {self.annotators!r}.")
 
     @property
     def dropped(self) -> tuple[Any, ...]:
         """Names of the columns that the user leaves out."""
-        if self.drop is None:
-            return ()
-        return (self.drop,) if isinstance(self.drop, str) else tuple(self.drop)
+        return _names(self.drop)
+
+    @property
+    def annotators(self) -> tuple[Any, ...]:
+        """Names of the columns of annotators: one that names them, or one of labels for each."""
+        return _names(self.annotator_columns)
+
+    @property
+    def has_origins(self) -> bool:
+        """Whether columns name where labels come from (`cgscore.data.origins`)."""
+        return bool(self.annotators) or not self.source_column is self.group_column is None
+
+    @property
+    def labels_elsewhere(self) -> bool:
+        """Whether labels are in no single column of the source."""
+        return self.labels is not None or len(self.annotators) > 1
 
     @property
     def size(self) -> Size | None:
@@ -115,7 +135,7 @@ text_column, max_columns, drop
             if name in ("labels", *used):
                 continue
             given = value == "table" if name == "preprocess" else value not in (None, False)
-            given = bool(self.dropped) if name == "drop" else given
+            given = len(value or ()) > 0 if name in _LISTS else given
             if given:
                 option = spelled(**{name: value})
                 raise OptionError(f"{option} is not used for {source}. Leave it out.")
@@ -133,7 +153,8 @@ text_column, max_columns, drop
             values["labels"] = None
         if isinstance(values["resize"], Sequence) and not isinstance(values["resize"], str):
             values["resize"] = list(values["resize"])
-        values["drop"] = list(self.dropped) or None
+        for name in _LISTS:
+            values[name] = list(_names(values[name])) or None
         return {
             name: value
             for name, value in values.items()
@@ -141,11 +162,19 @@ text_column, max_columns, drop
         }
 
 
+_LISTS = ("drop", "annotator_columns")  # options with the names of several columns
+
 #: Options of `cgscore.read` that readers see.
 PUBLIC_OPTIONS = tuple(option.name for option in fields(ReadOptions) if option.name != "context")
 
 #: Options that are kept with a result, so that its source can be read again.
 SAVED_OPTIONS = (*PUBLIC_OPTIONS, "encoder", "scaling")
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def parse_size(size: str | int | Sequence[int] | None) -> Size | None:

@@ -11,7 +11,17 @@ from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample
 from cgscore.typing import Index
 
-TABLE_OPTIONS = ("label_column", "id_column", "text_column", "preprocess", "max_columns", "drop")
+TABLE_OPTIONS = (
+    "label_column",
+    "id_column",
+    "text_column",
+    "preprocess",
+    "max_columns",
+    "drop",
+    "source_column",
+    "group_column",
+    "annotator_columns",
+)
 IMAGE_OPTIONS = ("resize", "skip_bad")
 
 

@@ -28,7 +28,8 @@ from cgscore.data.readers import (
 )
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.reader import IMAGE_OPTIONS, TABLE_OPTIONS, Reader
-from cgscore.errors import SourceError
+from cgscore.errors import OptionError, SourceError
+from cgscore.spelling import spelled
 
 #: Every format; a folder is read by the first reader whose `is_folder` holds.
 READERS = (
@@ -135,7 +136,17 @@ OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any, ReadOptions], Dataset
 
 def from_object(source: Any, options: ReadOptions) -> Dataset:
     """The examples of an object in memory."""
-    return next(read(source, options) for fits, read in OBJECTS if fits(source))
+    dataset = next(read(source, options) for fits, read in OBJECTS if fits(source))
+    for name in ("source_column", "group_column", "annotator_columns"):
+        value = getattr(options, name)
+        found = name.removesuffix("_column") in dataset.columns
+        found |= name == "annotator_columns" and dataset.annotations is not None
+        if value and not found:
+            raise OptionError(
+                f"{spelled(**{name: value})} is not used for {dataset.source}. Give a table, "
+                "or, for source_column and group_column, one value for each example."
+            )
+    return dataset
 
 
 def reader_by_suffix(path: Path) -> Reader | None:
