@@ -77,3 +77,11 @@ def test_there_is_no_example_without_a_test() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.py")}
     tested = set(re.findall(r'"output", \["(\w+)"\]', Path(__file__).read_text()))
     assert names == tested
+
+
+@pytest.mark.parametrize("output", ["sources"], indirect=True)
+def test_sources(output: str) -> None:
+    assert re.search(r"\n0 +bob .* more ", output)
+    majority, consensus = numbers(r"([\d.]+) by majority, ([\d.]+) by consensus", output)
+    assert majority < 0.85
+    assert consensus > 0.97

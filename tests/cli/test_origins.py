@@ -76,6 +76,19 @@ def test_annotators(folder: Path) -> None:
     assert invoke("info", "a.csv", *flags, folder=folder).returncode == 0
 
 
+def test_one_row_per_label_is_not_cut(folder: Path) -> None:
+    long = pd.read_csv(folder / "a.csv").assign(id=np.arange(400))
+    long = long.melt([*long.columns[:-4], "id"], list("pqr"), "who", "label")
+    long.to_csv(folder / "l.csv", index=False)
+    arguments = ("prune", "l.csv", "--annotator-columns", "who", "--keep", "0.5")
+    done = invoke(*arguments, "-o", "k.csv", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert len((folder / "k.csv").read_text().splitlines()) == 201
+    done = invoke(*arguments, "-o", "k.csv", "--data-to", "cut.csv", folder=folder)
+    assert done.returncode == 2
+    assert "has one row per label" in done.stderr
+
+
 def test_misspelt_flags(folder: Path) -> None:
     done = invoke("issues", "s.csv", "--source-column", "wo", folder=folder)
     assert done.returncode == 2

@@ -125,7 +125,9 @@ def test_annotators_side_by_side(
     assert dataset.y is not None
     assert len(dataset.y) == N
     np.testing.assert_array_equal(dataset.X, cgscore.read(frame[[*"abc", "label"]]).X)
-    other = cgscore.read(wide.assign(first=wide["third"]), annotator_columns=["first", "third"])
+    wide.loc[1, "first"] = 2.0  # the two others agree
+    other = cgscore.read(wide, annotator_columns=["first", "second", "third"])
+    np.testing.assert_array_equal(other.y, dataset.y)
     assert other.fingerprint != dataset.fingerprint
 
 

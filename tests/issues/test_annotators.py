@@ -13,6 +13,7 @@ import cgscore
 from cgscore.data.annotations import Annotations, majority_vote
 from cgscore.errors import LabelError, OptionError
 from cgscore.issues.annotators import agree, annotator_table, consensus
+from cgscore.issues.noise_model import estimate_noise
 
 K = 4
 
@@ -96,6 +97,31 @@ def test_without_predictions_annotators_are_weighed_against_each_other() -> None
     np.testing.assert_array_equal(seen[0], annotations.majority())
     expected = consensus(L, np.full((len(y), K), 1 / K))
     np.testing.assert_array_equal(agreement.labels, expected.codes * 10)
+
+
+def test_predictions_become_probabilities_of_all_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, L, _ = labelled(4, 300)
+    y, L = np.where(y == 1, 0, y), np.where(L == 1, 0, L)  # nobody says 1 but once
+    L[0] = (1, 2, 2, -1, -1)
+    y[0] = 2
+    annotations = Annotations(tuple("abcde"), np.arange(K) * 10, L)
+    judged = []
+
+    def spied(F: Any, codes: Any) -> Any:
+        judged.append((F, codes))
+        return estimate_noise(F, codes)
+
+    monkeypatch.setattr("cgscore.issues.annotators.estimate_noise", spied)
+    columns = np.array([0, 20, 30])
+    F = np.where(y[:, None] * 10 == columns, 1.0, -1.0)
+    F[7] = np.nan  # without a prediction
+    F += np.random.default_rng(0).normal(0, 0.3, F.shape)
+    agreement = agree(annotations, lambda labels: (columns, F), rounds=1)
+    ((seen, codes),) = judged
+    assert len(seen) == len(y) - 1
+    np.testing.assert_array_equal(columns[codes], np.delete(annotations.majority(), 7))
+    assert (agreement.labels == y * 10).mean() > 0.97
+    assert 10 not in agreement.labels
 
 
 def test_a_class_that_never_wins_a_vote() -> None:

@@ -104,8 +104,8 @@ def test_hostile_names(browser: Browser, tmp_path: Path) -> None:
     labels = np.array(HOSTILE, dtype=object)[z]
     names = [f"{HOSTILE[i % 6]}{i}" for i in range(180)]
     frame = pd.DataFrame(X, columns=[f"{HOSTILE[i % 6]}{i}" for i in range(12)])
-    frame["label"], frame["id"] = labels, names
-    scores = cgscore.score(cgscore.read(frame), ridge="auto")
+    frame["label"], frame["id"], frame["who"] = labels, names, [HOSTILE[i % 6] for i in range(180)]
+    scores = cgscore.score(cgscore.read(frame, source_column="who"), ridge="auto")
     path = tmp_path / "hostile.html"
     scores.report(path)
     with opened(browser, path, viewport={"width": 800, "height": 800}) as page:
@@ -117,6 +117,9 @@ def test_hostile_names(browser: Browser, tmp_path: Path) -> None:
         assert HOSTILE[0] in texts
         assert HOSTILE[5] in texts
         assert any(text.endswith("(10,000 characters)") for text in texts)
+        sources = page.locator("#source-table tbody th").all_inner_texts()
+        assert len(sources) == 6
+        assert {HOSTILE[0], HOSTILE[5]} <= set(sources)
         assert "\\u202eright to left\\u202c \\u200f" in texts  # and nothing is turned round
         assert page.evaluate("document.documentElement.scrollWidth") <= 800
         with page.expect_download() as download:

@@ -9,6 +9,7 @@ from pathlib import Path
 from cgscore.data.dataset import Dataset
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.readers.sample import Sample
+from cgscore.errors import OptionError
 from cgscore.typing import Index
 
 TABLE_OPTIONS = (
@@ -62,5 +63,16 @@ class Reader:
 
 
 def source_rows(dataset: Dataset, positions: Index) -> Index:
-    """Rows of the source at these positions of the dataset."""
+    """Rows of the source at these positions of the dataset.
+
+    Raises
+    ------
+    OptionError
+        The source has one row per label, so that an example is several rows.
+    """
+    if len(dataset.options.get("annotator_columns", ())) == 1:
+        raise OptionError(
+            f"{dataset.source} has one row per label. A part of its examples is not written in its "
+            "format: write their ids, and choose the rows by them."
+        )
     return positions if dataset.rows is None else dataset.rows[positions]
