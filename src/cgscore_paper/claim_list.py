@@ -1,0 +1,733 @@
+"""All claims of the paper, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cgscore_paper.appendix_b import PAPER_OFFSET, READINGS, best_offset
+from cgscore_paper.claims import Claim, Document, Documents, number_claim, tested_claim
+from cgscore_paper.datasets import SOURCES
+
+#: Differences of accuracies that count as none: half the paper's "less than 1 %".
+SMALL = 0.005
+#: Below this an AUROC is no better than chance with some error.
+CHANCE = 0.55
+
+Numbers = Mapping[str, Any]
+Found = tuple[str, str, Sequence[bool | None]]
+
+
+def all_claims(documents: Documents) -> list[Claim]:
+    """The claims, tested by the numbers of those items that are there."""
+    makers: dict[str, Callable[[Document], list[Claim]]] = {
+        "theorem-1": _theorem_1,
+        "figure-1": _figure_1,
+        "table-1": _table_1,
+        "figure-2": _figure_2,
+        "figure-3": _figure_3,
+        "figure-4": _figure_4,
+        "appendix-a": _appendix_a,
+        "appendix-b": _appendix_b,
+        "appendix-c": _appendix_c,
+        "appendix-d": _appendix_d,
+        "appendix-e": _appendix_e,
+        "appendix-f": _appendix_f,
+        "appendix-g": _appendix_g,
+        "appendix-h": _appendix_h,
+        "appendix-j": _appendix_j,
+    }
+    return [claim for name, make in makers.items() for claim in make(documents.get(name, ({}, ())))]
+
+
+def _theorem_1(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def loss() -> Found:
+        errors = [one["loss_error"] for one in numbers["problems"].values()]
+        smaller = [one["loss_error"] < one["narrow_loss_error"] for one in _problems(numbers)]
+        return (
+            f"off by at most {max(errors):.3f} of the start, less than at a tenth of the width",
+            f"200 images, width {numbers['width']:,}, 3 problems",
+            smaller,
+        )
+
+    def movement() -> Found:
+        shares = [one["movement"][-1] / one["movement_bound"] for one in _problems(numbers)]
+        return (
+            f"{min(shares):.2f} to {max(shares):.2f} of the bound",
+            f"200 images, width {numbers['width']:,}, 3 problems",
+            [share <= 1 for share in shares],
+        )
+
+    def test_loss() -> Found:
+        pairs = [(one["test_loss"], one["test_bound"]) for one in _problems(numbers)]
+        return (
+            ", ".join(f"{loss:.2f} (bound {bound:.2f})" for loss, bound in pairs),
+            "500 test images, 3 problems; bounds above 1 say nothing",
+            [loss <= bound for loss, bound in pairs],
+        )
+
+    where = "theorem 1 (from Arora et al.)"
+    return [
+        tested_claim("The eigenvectors of H predict the loss", where, "up to a constant", loss),
+        tested_claim("Weights move by no more than the complexity", where, "bound", movement),
+        tested_claim("The complexity bounds the test loss", where, "bound", test_loss),
+    ]
+
+
+def _problems(numbers: Numbers) -> list[Numbers]:
+    return list(numbers["problems"].values())
+
+
+def _figure_1(document: Document) -> list[Claim]:
+    numbers, _ = document
+    size = "2,000 examples, exact, one draw"
+    return [
+        tested_claim(
+            "The inverse of H is about 2 I",
+            "figure 1a",
+            "2 on the diagonal, 0 off it",
+            lambda: (
+                f"{numbers['inverse']['diagonal']:.2f} and {numbers['inverse']['off_diagonal']:.3f}"
+                " (mean sizes)",
+                size,
+                [abs(numbers["inverse"]["diagonal"] - 2) < 0.5],
+            ),
+        ),
+        tested_claim(
+            "The linear part of the approximation gives the order of scores",
+            "section 3.3",
+            "main term",
+            lambda: (
+                f"rank correlation {numbers['clean']['spearman_of_linear_part']:.2f}, with "
+                f"flipped labels {numbers['noisy']['spearman_of_linear_part']:.2f}",
+                size,
+                [numbers[of]["spearman_of_linear_part"] > 0.8 for of in ("clean", "noisy")],
+            ),
+        ),
+        tested_claim(
+            "The whole approximation holds well",
+            "section 3.3",
+            "may hold well",
+            lambda: (
+                f"rank correlation {numbers['clean']['spearman_of_approximation']:.2f}, with "
+                f"flipped labels {numbers['noisy']['spearman_of_approximation']:.2f}",
+                size,
+                [numbers[of]["spearman_of_approximation"] > 0.8 for of in ("clean", "noisy")],
+            ),
+        ),
+        tested_claim(
+            "Examples near the boundary have higher scores",
+            "figure 1b",
+            "higher",
+            lambda: (
+                "rank correlation with the distance "
+                f"{numbers['clean']['spearman_with_distance']:.2f}",
+                size,
+                [numbers["clean"]["spearman_with_distance"] < 0],
+            ),
+        ),
+        tested_claim(
+            "Flipped labels have higher scores",
+            "figure 1c",
+            "higher",
+            lambda: (
+                f"AUROC {numbers['noisy']['auroc_of_flipped']:.3f}",
+                size,
+                [numbers["noisy"]["auroc_of_flipped"] > CHANCE],
+            ),
+        ),
+    ]
+
+
+def _table_1(document: Document) -> list[Claim]:
+    numbers, compared = document
+
+    def stronger() -> Found:
+        parts: list[bool | None] = []
+        shown, sizes = [], []
+        for name in ("cifar-10", "cifar-100"):
+            of = _first(numbers.get(name, {}), ("augmented", "plain", "trained_on"))
+            for by in ("c_score", "forgetting", "el2n"):
+                known = of is not None and by in of["cg"]
+                parts.append(abs(of["cg"][by]) > abs(of["cg_prime"][by]) if known else None)  # type: ignore[index]
+            if of is not None:
+                pairs = [f"{of['cg'][by]:.2f}/{of['cg_prime'][by]:.2f}" for by in of["cg"]]
+                shown.append(f"{SOURCES[name].title} {', '.join(pairs)}")
+                sizes.append(f"{of['examples']:,}")
+        return "; ".join(shown) + " (CG/CG')", ", ".join(dict.fromkeys(sizes)), parts
+
+    return [
+        number_claim("Rank correlations of CG and CG' with other scores", "table 1", compared),
+        tested_claim(
+            "CG correlates more with other scores than CG'", "table 1", "6 of 6", stronger
+        ),
+    ]
+
+
+def _first(parts: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((parts[name] for name in names if name in parts), None)
+
+
+def _mean(numbers: Numbers, dataset: str, order: str, by: str, share: float) -> float | None:
+    """The accuracy with a share removed, or None."""
+    of = numbers.get(dataset, {})
+    place = of["removed"].index(share) if share in of.get("removed", ()) else None
+    means = of.get(order, {}).get(by, {}).get("mean")
+    return None if means is None or place is None else means[place]
+
+
+def _repeats(numbers: Numbers, dataset: str, order: str, by: str, share: float) -> int:
+    of = numbers[dataset]
+    return len(of[order][by]["each"][of["removed"].index(share)])
+
+
+def _full(numbers: Numbers, dataset: str) -> float | None:
+    means = numbers.get(dataset, {}).get("full", {}).get("mean")
+    return means[0] if means else None
+
+
+def _cg(numbers: Numbers, dataset: str) -> str:
+    """The CG-score that prunes: exact where that is tested."""
+    exact = numbers.get(dataset, {}).get("low-first", {}).get("exact_cg", {})
+    return "exact_cg" if any(one is not None for one in exact.get("mean", [])[1:]) else "cg"
+
+
+def _figure_2(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def harmless(dataset: str, share: float) -> Callable[[], Found]:
+        def find() -> Found:
+            by = _cg(numbers, dataset)
+            mean, full = _mean(numbers, dataset, "low-first", by, share), _full(numbers, dataset)
+            if mean is None or full is None:
+                return "", "", [None]
+            trainings = _repeats(numbers, dataset, "low-first", by, share)
+            return (
+                f"{mean:.4f} against {full:.4f}: {full - mean:+.4f} lost",
+                f"{numbers[dataset]['examples']:,}; {trainings} trainings",
+                [full - mean < 0.01],
+            )
+
+        return find
+
+    def above_random(order: str, sign: int) -> Callable[[], Found]:
+        def find() -> Found:
+            parts: list[bool | None] = []
+            shown = []
+            for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
+                gaps = _gaps(numbers, dataset, order, "random")
+                parts.append(None if not gaps else all(sign * gap > 0 for _, gap in gaps))
+                shown += [f"{SOURCES[dataset].title} {_listed(gaps)}"] if gaps else []
+            return "; ".join(shown) + " (CG - random)", _sizes(numbers), parts
+
+        return find
+
+    def competitive() -> Found:
+        parts: list[bool | None] = []
+        shown = []
+        for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
+            for by in ("c_score", "el2n", "forgetting"):
+                if dataset == "fashion-mnist" and by == "c_score":
+                    continue
+                gaps = _gaps(numbers, dataset, "low-first", by)
+                parts.append(None if not gaps else all(gap > -0.01 for _, gap in gaps))
+                shown += [f"{SOURCES[dataset].title}, {by}: {_listed(gaps)}"] if gaps else []
+        return "; ".join(shown) + " (CG - other)", _sizes(numbers), parts
+
+    def fastest() -> Found:
+        parts: list[bool | None] = []
+        shown = []
+        for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
+            for by in ("c_score", "el2n", "forgetting"):
+                if dataset == "fashion-mnist" and by == "c_score":
+                    continue
+                gaps = _gaps(numbers, dataset, "high-first", by)
+                parts.append(None if not gaps else all(gap < 0 for _, gap in gaps))
+                shown += [f"{SOURCES[dataset].title}, {by}: {_listed(gaps)}"] if gaps else []
+        return "; ".join(shown) + " (CG - other)", _sizes(numbers), parts
+
+    return [
+        tested_claim(
+            "40 % of CIFAR-10, lowest CG first, can go",
+            "abstract, figure 2a",
+            "less than 1 % lost",
+            harmless("cifar-10", 0.4),
+        ),
+        tested_claim(
+            "20 % of CIFAR-100, lowest CG first, can go",
+            "figure 2a",
+            "less than 1 % lost",
+            harmless("cifar-100", 0.2),
+        ),
+        tested_claim(
+            "Pruning low CG first is better than at random",
+            "figure 2a",
+            "above, 3 datasets",
+            above_random("low-first", 1),
+        ),
+        tested_claim(
+            "CG prunes about as well as scores by training",
+            "figure 2a",
+            "competitive",
+            competitive,
+        ),
+        tested_claim(
+            "Pruning high CG first is worse than at random",
+            "figure 2b",
+            "below, 3 datasets",
+            above_random("high-first", -1),
+        ),
+        tested_claim(
+            "Of all scores CG, high first, loses most", "figure 2b", "drops most", fastest
+        ),
+    ]
+
+
+def _gaps(numbers: Numbers, dataset: str, order: str, other: str) -> list[tuple[float, float]]:
+    """CG minus another score where both are tested: share removed and difference."""
+    by = _cg(numbers, dataset)
+    gaps = []
+    for share in numbers.get(dataset, {}).get("removed", [])[1:]:
+        pair = [_mean(numbers, dataset, order, one, share) for one in (by, other)]
+        if None not in pair:
+            gaps.append((share, pair[0] - pair[1]))  # type: ignore[operator]
+    return gaps
+
+
+def _listed(gaps: Sequence[tuple[float, float]]) -> str:
+    return ", ".join(f"{100 * share:.0f} %: {gap:+.4f}" for share, gap in gaps)
+
+
+def _sizes(numbers: Numbers) -> str:
+    counts = sorted({of["examples"] for of in numbers.values() if "examples" in of})
+    trainings = {
+        len(each)
+        for of in numbers.values()
+        for order in ("low-first", "high-first")
+        for one in of.get(order, {}).values()
+        for each in one["each"][1:]
+        if each
+    }
+    return (
+        f"{', '.join(f'{count:,}' for count in counts)}; {min(trainings)} to {max(trainings)} "
+        "trainings"
+    )
+
+
+def _auroc(numbers: Numbers, part: str, dataset: str, by: str) -> float:
+    return float(numbers[part][dataset]["scores"][by]["auroc"])
+
+
+def _figure_3(document: Document) -> list[Claim]:
+    numbers, _ = document
+    other = "cifar-100" if "cifar-100" in numbers.get("whole", {}) else "cifar-10"
+    title = SOURCES[other].title
+
+    def size(part: str) -> str:
+        return ", ".join(f"{of['examples']:,}" for of in numbers[part].values())
+
+    def higher() -> Found:
+        rates = {name: _auroc(numbers, "whole", name, "cg") for name in numbers["whole"]}
+        shown = ", ".join(f"{SOURCES[name].title} {rate:.3f}" for name, rate in rates.items())
+        return f"AUROC {shown}", size("whole"), [rate > CHANCE for rate in rates.values()]
+
+    def simpler() -> Found:
+        pair = [_auroc(numbers, "whole", name, "cg") for name in ("fashion-mnist", other)]
+        shown = f"AUROC {pair[0]:.3f} against {pair[1]:.3f} ({title})"
+        return shown, size("whole"), [pair[0] > pair[1]]
+
+    def oracle() -> Found:
+        found = numbers["whole"]["fashion-mnist"]["scores"]
+        share = found["cg"]["found_among_as_many"]
+        known = numbers["trained_on"].get("fashion-mnist", {}).get("scores", {})
+        others = {by: known[by]["auroc"] for by in ("forgetting", "el2n") if by in known}
+        best = None if len(others) < 2 else known["cg"]["auroc"] >= max(others.values())
+        shown = f"{share:.3f} of the wrong labels among as many"
+        shown += "".join(f"; {by} AUROC {value:.3f}" for by, value in others.items())
+        return shown, size("whole"), [share > 0.8, best]
+
+    def competitive() -> Found:
+        known = numbers["trained_on"][other]["scores"]
+        best = max(known[by]["auroc"] for by in ("forgetting", "el2n"))
+        shown = f"AUROC {known['cg']['auroc']:.3f} against {best:.3f} ({title})"
+        return shown, size("trained_on"), [known["cg"]["auroc"] > best - 0.05]
+
+    def similar() -> Found:
+        gaps = {
+            name: _auroc(numbers, "whole", name, "partial") - _auroc(numbers, "whole", name, "cg")
+            for name in numbers["whole"]
+        }
+        shown = ", ".join(f"{SOURCES[name].title} {gap:+.3f}" for name, gap in gaps.items())
+        return (
+            f"AUROC of partial - CG: {shown}",
+            size("whole"),
+            [abs(gap) < 0.03 for gap in gaps.values()],
+        )
+
+    return [
+        tested_claim("Wrong labels have higher CG", "figure 3a", "higher", higher),
+        tested_claim(
+            "Wrong labels are better separated in FMNIST than in CIFAR-100",
+            "figure 3a, 3b",
+            "better",
+            simpler,
+        ),
+        tested_claim(
+            "CG finds wrong labels best in FMNIST, near the oracle", "figure 3b", "best", oracle
+        ),
+        tested_claim("CG is competitive in CIFAR-100", "figure 3b", "competitive", competitive),
+        tested_claim("CG and its second term find alike", "figure 3b", "similar", similar),
+    ]
+
+
+def _figure_4(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def slope(*names: str, sign: int) -> Callable[[], Found]:
+        def find() -> Found:
+            rho = {name: numbers["spearman"][name] for name in names}
+            shown = ", ".join(f"{name} {value:+.2f}" for name, value in rho.items())
+            size = f"{numbers['examples']:,}; 1 training"
+            return (
+                f"rank correlation with the tenth: {shown}",
+                size,
+                [sign * r > 0.2 for r in rho.values()],
+            )
+
+        return find
+
+    return [
+        tested_claim(
+            "Examples of high CG are learned more slowly (loss)",
+            "figure 4a",
+            "slower",
+            slope("loss, mean over epochs", "loss, last epoch", sign=1),
+        ),
+        tested_claim(
+            "The same for accuracy",
+            "figure 4b",
+            "slower",
+            slope("accuracy, mean over epochs", "accuracy, last epoch", sign=-1),
+        ),
+        tested_claim(
+            "Examples of high CG keep a higher kernel velocity",
+            "figure 4c",
+            "higher",
+            slope("kernel velocity, mean over epochs", sign=1),
+        ),
+    ]
+
+
+def _appendix_a(document: Document) -> list[Claim]:
+    numbers, compared = document
+
+    def rises() -> Found:
+        last = [numbers["correlations"]["spearman"][str(ratio)][-1] for ratio in (1, 2, 3, 4)]
+        late = [
+            numbers["correlations"]["spearman"][str(ratio)][-1]
+            - numbers["correlations"]["spearman"][str(ratio)][-6]
+            for ratio in (1, 2, 3, 4)
+        ]
+        return (
+            f"Spearman {', '.join(f'{one:.3f}' for one in last)}; the last five runs add at most "
+            f"{max(late):.3f}",
+            f"{numbers['examples']:,}; {numbers['runs']} runs",
+            [last == sorted(last), max(late) < 0.01],
+        )
+
+    return [
+        number_claim("Correlations of the estimator with exact scores", "appendix A", compared),
+        tested_claim(
+            "Correlations converge with runs and rise with the ratio",
+            "appendix A",
+            "both",
+            rises,
+        ),
+    ]
+
+
+def _appendix_b(document: Document) -> list[Claim]:
+    numbers, compared = document
+
+    def peak(reading: str) -> Callable[[], Found]:
+        def find() -> Found:
+            found = {
+                name: best_offset(numbers["windows"][name], reading)
+                if name in numbers["windows"]
+                else None
+                for name in ("fashion-mnist", "cifar-10")
+            }
+            shown = [
+                f"{SOURCES[name].title} {best} %"
+                for name, best in found.items()
+                if best is not None
+            ]
+            sizes = [f"{of['examples']:,}" for of in numbers["windows"].values()]
+            parts = [
+                None if best is None else abs(best - PAPER_OFFSET) <= 5 for best in found.values()
+            ]
+            return ", ".join(shown), ", ".join(sizes), parts
+
+        return find
+
+    claims = [
+        number_claim(
+            "Wrong and right labels by the sign and size of the partial score",
+            "appendix B, table",
+            compared,
+        )
+    ]
+    claims += [
+        tested_claim(
+            f"Training on half is best from an offset of {PAPER_OFFSET} %, windows {label}",
+            "appendix B",
+            f"{PAPER_OFFSET} %, both datasets",
+            peak(reading),
+        )
+        for reading, (_, label) in READINGS.items()
+    ]
+    return claims
+
+
+def _appendix_c(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def classes() -> Found:
+        names = list(numbers["classes"]["cifar-100"]["names"])
+        place = {name: names.index(name) + 1 for name in _CLASSES}
+        shown = ", ".join(f"{name} {place[name]}" for name in _CLASSES)
+        parts: list[bool | None] = [place[name] <= 20 for name in ("orange", "plain")]
+        parts += [place[name] > 80 for name in ("bottle", "flatfish")]
+        return f"place among 100 by the mean: {shown}", "50,000", parts
+
+    return [
+        tested_claim(
+            "CIFAR-100: orange and plain have small means, bottle and flatfish large ones",
+            "appendix C",
+            "small, large",
+            classes,
+        ),
+        Claim("Scores of ImageNet show regular and irregular classes", "appendix C", "shown"),
+    ]
+
+
+_CLASSES = ("orange", "plain", "bottle", "flatfish")
+
+
+def _appendix_d(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def grows() -> Found:
+        seconds = numbers["seconds"]["cifar-100"]
+        shown = [seconds[f"cg-{ratio}"] for ratio in (1, 2, 3, 4)]
+        return (
+            ", ".join(f"{one:.0f} s" for one in shown),
+            "50,000; 1 run each",
+            [shown == sorted(shown)],
+        )
+
+    return [
+        tested_claim(
+            "CIFAR-100: seconds grow slowly with the ratio, a minute at 1:4",
+            "appendix D",
+            "38 to 61 s (A100)",
+            grows,
+        )
+    ]
+
+
+def _appendix_e(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def above(net: str) -> Callable[[], Found]:
+        def find() -> Found:
+            gaps = _gaps(numbers, net, "low-first", "random")
+            parts: list[bool | None] = [gap > 0 for _, gap in gaps] or [None]
+            return _listed(gaps) + " (CG - random)", f"{numbers[net]['examples']:,}", parts
+
+        return find
+
+    def lasting() -> Found:
+        by = _cg(numbers, "heads")
+        share = numbers["heads"]["low-first"][by]["lasting"]
+        return (
+            f"less than 0.01 lost up to {100 * share:.0f} % (heads on efficientnet-lite0)",
+            f"{numbers['heads']['examples']:,}",
+            [share >= 0.9],
+        )
+
+    return [
+        tested_claim(
+            "A DenseNet shows the same trend", "appendix E", "above random", above("densenet")
+        ),
+        tested_claim(
+            "A pretrained network keeps its accuracy with 90 % removed",
+            "appendix E",
+            "maintained",
+            lasting,
+        ),
+        tested_claim(
+            "There CG is better than random", "appendix E", "significantly", above("heads")
+        ),
+    ]
+
+
+def _appendix_f(document: Document) -> list[Claim]:
+    numbers, _ = document
+    pruning = {name: of["pruning"] for name, of in numbers.items() if "pruning" in of}
+
+    def against(other: str, margin: float) -> Callable[[], Found]:
+        def find() -> Found:
+            gaps = {name: _gaps(pruning, name, "low-first", other) for name in pruning}
+            shown = [f"{SOURCES[name].title} {_listed(of)}" for name, of in gaps.items() if of]
+            parts: list[bool | None] = [
+                all(gap > margin for _, gap in gaps[name]) if gaps.get(name) else None
+                for name in ("fashion-mnist", "cifar-10", "cifar-100")
+            ]
+            return "; ".join(shown) + " (CG - other)", _sizes(pruning), parts
+
+        return find
+
+    def noise(dataset: str, sign: int) -> Callable[[], Found]:
+        def find() -> Found:
+            scores = numbers[dataset]["detection"]["scores"]
+            pair = [scores[by]["auroc"] for by in ("cg", "self_influence")]
+            size = f"{numbers[dataset]['detection']['examples']:,}"
+            shown = f"AUROC {pair[0]:.3f} against {pair[1]:.3f}"
+            return shown, size, [sign * (pair[0] - pair[1]) > 0]
+
+        return find
+
+    return [
+        tested_claim("CG prunes better than TracIn", "appendix F", "better", against("tracin", 0)),
+        tested_claim(
+            "CG prunes about as well as CRAIG",
+            "appendix F",
+            "competitive",
+            against("craig", -0.01),
+        ),
+        tested_claim(
+            "CG finds more wrong labels than TracIn in FMNIST",
+            "appendix F",
+            "more",
+            noise("fashion-mnist", 1),
+        ),
+        tested_claim(
+            "TracIn finds more in CIFAR-100", "appendix F", "more", noise("cifar-100", -1)
+        ),
+    ]
+
+
+def _appendix_g(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def effective() -> Found:
+        parts: list[bool | None] = []
+        shown, sizes = [], []
+        for rate, by_dataset in numbers["detection"].items():
+            for name, of in by_dataset.items():
+                if "whole" in of:
+                    value = of["whole"]["scores"]["cg"]["auroc"]
+                    parts.append(value > CHANCE)
+                    shown.append(f"{SOURCES[name].title} {rate} {value:.3f}")
+                    sizes.append(f"{of['whole']['examples']:,}")
+        return f"AUROC {', '.join(shown)}", ", ".join(dict.fromkeys(sizes)), parts or [None]
+
+    return [
+        tested_claim(
+            "CG finds wrong labels at 50 % and 80 % too", "appendix G", "effective", effective
+        )
+    ]
+
+
+def _appendix_h(document: Document) -> list[Claim]:
+    numbers, _ = document
+
+    def along(by: str, first: bool) -> Callable[[], Found]:
+        def find() -> Found:
+            found = numbers["cifar-10"]["correlation"]
+            rho = found["spearman"].get(by) or found["spearman"]["exact_cg"]
+            best = found["epochs"][rho.index(max(rho))]
+            shown = f"highest after epoch {best} of {found['epochs']}"
+            return shown, "50,000; 1 training", [(best == found["epochs"][0]) == first]
+
+        return find
+
+    def better(kind: str) -> Found:
+        parts: list[bool | None] = []
+        shown = []
+        for name in ("fashion-mnist", "cifar-10", "cifar-100"):
+            of = numbers.get(name, {})
+            pixels = "pixel_cg" if plain(of, kind, "pixel_cg") is not None else "exact_cg"
+            pair = [plain(of, kind, by) for by in ("feature_cg", pixels)]
+            if None in pair:
+                parts.append(None)
+                continue
+            parts.append(pair[0] > pair[1])  # type: ignore[operator]
+            shown.append(f"{SOURCES[name].title} {pair[0]:.4f} against {pair[1]:.4f}")
+        return "; ".join(shown), "same estimator for both", parts
+
+    def plain(of: Mapping[str, Any], kind: str, by: str) -> float | None:
+        if kind == "pruning":
+            value = of.get("pruning", {}).get("low-first", {}).get(by, {}).get("overall")
+        else:
+            value = of.get("detection", {}).get("scores", {}).get(by, {}).get("auroc")
+        return None if value is None else float(value)
+
+    return [
+        tested_claim(
+            "CG of features prunes better than CG of pixels",
+            "appendix H",
+            "better",
+            lambda: better("pruning"),
+        ),
+        tested_claim(
+            "CG of features finds more wrong labels",
+            "appendix H",
+            "superior",
+            lambda: better("detection"),
+        ),
+        tested_claim(
+            "Its correlation with CG of pixels is highest after the first epoch",
+            "appendix H",
+            "epoch 1",
+            along("pixel_cg", True),
+        ),
+        tested_claim(
+            "Its correlation with EL2N rises at first",
+            "appendix H",
+            "rises",
+            along("el2n", False),
+        ),
+    ]
+
+
+def _appendix_j(document: Document) -> list[Claim]:
+    numbers, compared = document
+
+    def largest() -> Found:
+        parts: list[bool | None] = []
+        sizes = []
+        for name in ("cifar-10", "cifar-100"):
+            of = _first(numbers["spearman"].get(name, {}), ("augmented", "plain"))
+            if of is None:
+                parts.append(None)
+                continue
+            sizes.append(f"{of['examples']:,}, {of['runs']} runs")
+            for place in range(len(numbers["ratios"])):
+                terms = [abs(of[term][place]) for term in ("first_term", "partial", "third_term")]
+                parts.append(terms[1] == max(terms))
+        known = [part for part in parts if part is not None]
+        return f"{sum(known)} of {len(known)} ratios", "; ".join(sizes), parts
+
+    return [
+        number_claim("Correlations of CG with its three terms", "appendix J", compared),
+        tested_claim(
+            "The second term has the largest correlation at every ratio",
+            "appendix J",
+            "8 of 8",
+            largest,
+        ),
+    ]
