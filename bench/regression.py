@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 import warnings
@@ -42,6 +41,7 @@ import cgscore
 from cgscore.issues.regression import judge_targets
 from cgscore.kernel import unit_rows
 from cgscore.solvers.ridge_search import least_error, ridge_sample
+from cgscore_paper.provenance import script_origin
 
 MAX_EXAMPLES = 1000
 TREES = 30
@@ -278,14 +278,11 @@ def main() -> None:
     if arguments.show:
         return show(json.loads(arguments.show.read_text())["cells"])
     warnings.simplefilter("ignore")
-    head = ["git", "rev-parse", "HEAD"]
-    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
-    command = " ".join(["python", "bench/regression.py", *sys.argv[1:]])
     cells: list[dict[str, Any]] = []
     for table in arguments.tables:
         cells += run(table, arguments.seeds, not arguments.ours)
         if arguments.output:  # after every table: cleanlab's forests take minutes
-            result = {"command": command, "commit": commit, "cells": cells}
+            result = {**script_origin(__file__), "cells": cells}
             arguments.output.write_text(json.dumps(result, indent=1) + "\n")
     show(cells)
 

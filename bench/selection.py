@@ -32,6 +32,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 SIZE = 5000
 FRACTIONS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
@@ -216,7 +217,8 @@ def main() -> None:
         found |= {key(cell): cell for cell in run(seed, asked.labels, asked.ways, asked.size)}
         cells = [found[one] for one in sorted(found)]
         if asked.output:  # after every seed: each takes minutes
-            document = {"version": cgscore.__version__, "size": asked.size, "cells": cells}
+            origin = {"version": cgscore.__version__, **script_origin(__file__)}
+            document = {**origin, "size": asked.size, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)
             asked.output.write_text(json.dumps(document, indent=1) + "\n")
     show(cells)

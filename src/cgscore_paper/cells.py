@@ -82,7 +82,8 @@ class Work:
     stored_only : bool
         Whether missing results are an error (`NotFinished`) instead of being computed.
     used : dict
-        Seconds of every cell that was requested, as they were when it was computed.
+        Seconds of every cell that was requested, as they were when it was computed, by the name
+        of its files.
     """
 
     folder: Path
@@ -121,7 +122,7 @@ class Work:
                         advance(1)
         results = [self.load(cell) for cell in cells]
         self.used.update(
-            (cell.name, result.seconds) for cell, result in zip(cells, results, strict=True)
+            (self.stem(cell), result.seconds) for cell, result in zip(cells, results, strict=True)
         )
         return results
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cgscore_paper.appendix_b import PAPER_OFFSET, READINGS, best_offset
-from cgscore_paper.claims import Claim, Document, Documents, number_claim, tested_claim
+from cgscore_paper.claims import Claim, Document, Documents, measured_claim, number_claim
 from cgscore_paper.datasets import SOURCES
 
 #: Differences of accuracies that count as none: half the paper's "less than 1 %".
@@ -70,9 +70,9 @@ def _theorem_1(document: Document) -> list[Claim]:
 
     where = "theorem 1 (from Arora et al.)"
     return [
-        tested_claim("The eigenvectors of H predict the loss", where, "up to a constant", loss),
-        tested_claim("Weights move by no more than the complexity", where, "bound", movement),
-        tested_claim("The complexity bounds the test loss", where, "bound", test_loss),
+        measured_claim("The eigenvectors of H predict the loss", where, "up to a constant", loss),
+        measured_claim("Weights move by no more than the complexity", where, "bound", movement),
+        measured_claim("The complexity bounds the test loss", where, "bound", test_loss),
     ]
 
 
@@ -84,7 +84,7 @@ def _figure_1(document: Document) -> list[Claim]:
     numbers, _ = document
     size = "2,000 examples, exact, one draw"
     return [
-        tested_claim(
+        measured_claim(
             "The inverse of H is about 2 I",
             "figure 1a",
             "2 on the diagonal, 0 off it",
@@ -95,7 +95,7 @@ def _figure_1(document: Document) -> list[Claim]:
                 [abs(numbers["inverse"]["diagonal"] - 2) < 0.5],
             ),
         ),
-        tested_claim(
+        measured_claim(
             "The linear part of the approximation gives the order of scores",
             "section 3.3",
             "main term",
@@ -106,7 +106,7 @@ def _figure_1(document: Document) -> list[Claim]:
                 [numbers[of]["spearman_of_linear_part"] > 0.8 for of in ("clean", "noisy")],
             ),
         ),
-        tested_claim(
+        measured_claim(
             "The whole approximation holds well",
             "section 3.3",
             "may hold well",
@@ -117,7 +117,7 @@ def _figure_1(document: Document) -> list[Claim]:
                 [numbers[of]["spearman_of_approximation"] > 0.8 for of in ("clean", "noisy")],
             ),
         ),
-        tested_claim(
+        measured_claim(
             "Examples near the boundary have higher scores",
             "figure 1b",
             "higher",
@@ -128,7 +128,7 @@ def _figure_1(document: Document) -> list[Claim]:
                 [numbers["clean"]["spearman_with_distance"] < 0],
             ),
         ),
-        tested_claim(
+        measured_claim(
             "Flipped labels have higher scores",
             "figure 1c",
             "higher",
@@ -160,7 +160,7 @@ def _table_1(document: Document) -> list[Claim]:
 
     return [
         number_claim("Rank correlations of CG and CG' with other scores", "table 1", compared),
-        tested_claim(
+        measured_claim(
             "CG correlates more with other scores than CG'", "table 1", "6 of 6", stronger
         ),
     ]
@@ -249,37 +249,37 @@ def _figure_2(document: Document) -> list[Claim]:
         return "; ".join(shown) + " (CG - other)", _sizes(numbers), parts
 
     return [
-        tested_claim(
+        measured_claim(
             "40 % of CIFAR-10, lowest CG first, can go",
             "abstract, figure 2a",
             "less than 1 % lost",
             harmless("cifar-10", 0.4),
         ),
-        tested_claim(
+        measured_claim(
             "20 % of CIFAR-100, lowest CG first, can go",
             "figure 2a",
             "less than 1 % lost",
             harmless("cifar-100", 0.2),
         ),
-        tested_claim(
+        measured_claim(
             "Pruning low CG first is better than at random",
             "figure 2a",
             "above, 3 datasets",
             above_random("low-first", 1),
         ),
-        tested_claim(
+        measured_claim(
             "CG prunes about as well as scores by training",
             "figure 2a",
             "competitive",
             competitive,
         ),
-        tested_claim(
+        measured_claim(
             "Pruning high CG first is worse than at random",
             "figure 2b",
             "below, 3 datasets",
             above_random("high-first", -1),
         ),
-        tested_claim(
+        measured_claim(
             "Of all scores CG, high first, loses most", "figure 2b", "drops most", fastest
         ),
     ]
@@ -310,10 +310,8 @@ def _sizes(numbers: Numbers) -> str:
         for each in one["each"][1:]
         if each
     }
-    return (
-        f"{', '.join(f'{count:,}' for count in counts)}; {min(trainings)} to {max(trainings)} "
-        "trainings"
-    )
+    shown = ", ".join(f"{count:,}" for count in counts)
+    return f"{shown}; {min(trainings)} to {max(trainings)} trainings" if trainings else shown
 
 
 def _auroc(numbers: Numbers, part: str, dataset: str, by: str) -> float:
@@ -367,18 +365,18 @@ def _figure_3(document: Document) -> list[Claim]:
         )
 
     return [
-        tested_claim("Wrong labels have higher CG", "figure 3a", "higher", higher),
-        tested_claim(
+        measured_claim("Wrong labels have higher CG", "figure 3a", "higher", higher),
+        measured_claim(
             "Wrong labels are better separated in FMNIST than in CIFAR-100",
             "figure 3a, 3b",
             "better",
             simpler,
         ),
-        tested_claim(
+        measured_claim(
             "CG finds wrong labels best in FMNIST, near the oracle", "figure 3b", "best", oracle
         ),
-        tested_claim("CG is competitive in CIFAR-100", "figure 3b", "competitive", competitive),
-        tested_claim("CG and its second term find alike", "figure 3b", "similar", similar),
+        measured_claim("CG is competitive in CIFAR-100", "figure 3b", "competitive", competitive),
+        measured_claim("CG and its second term find alike", "figure 3b", "similar", similar),
     ]
 
 
@@ -399,19 +397,19 @@ def _figure_4(document: Document) -> list[Claim]:
         return find
 
     return [
-        tested_claim(
+        measured_claim(
             "Examples of high CG are learned more slowly (loss)",
             "figure 4a",
             "slower",
             slope("loss, mean over epochs", "loss, last epoch", sign=1),
         ),
-        tested_claim(
+        measured_claim(
             "The same for accuracy",
             "figure 4b",
             "slower",
             slope("accuracy, mean over epochs", "accuracy, last epoch", sign=-1),
         ),
-        tested_claim(
+        measured_claim(
             "Examples of high CG keep a higher kernel velocity",
             "figure 4c",
             "higher",
@@ -439,7 +437,7 @@ def _appendix_a(document: Document) -> list[Claim]:
 
     return [
         number_claim("Correlations of the estimator with exact scores", "appendix A", compared),
-        tested_claim(
+        measured_claim(
             "Correlations converge with runs and rise with the ratio",
             "appendix A",
             "both",
@@ -480,7 +478,7 @@ def _appendix_b(document: Document) -> list[Claim]:
         )
     ]
     claims += [
-        tested_claim(
+        measured_claim(
             f"Training on half is best from an offset of {PAPER_OFFSET} %, windows {label}",
             "appendix B",
             f"{PAPER_OFFSET} %, both datasets",
@@ -503,7 +501,7 @@ def _appendix_c(document: Document) -> list[Claim]:
         return f"place among 100 by the mean: {shown}", "50,000", parts
 
     return [
-        tested_claim(
+        measured_claim(
             "CIFAR-100: orange and plain have small means, bottle and flatfish large ones",
             "appendix C",
             "small, large",
@@ -529,7 +527,7 @@ def _appendix_d(document: Document) -> list[Claim]:
         )
 
     return [
-        tested_claim(
+        measured_claim(
             "CIFAR-100: seconds grow slowly with the ratio, a minute at 1:4",
             "appendix D",
             "38 to 61 s (A100)",
@@ -559,16 +557,16 @@ def _appendix_e(document: Document) -> list[Claim]:
         )
 
     return [
-        tested_claim(
+        measured_claim(
             "A DenseNet shows the same trend", "appendix E", "above random", above("densenet")
         ),
-        tested_claim(
+        measured_claim(
             "A pretrained network keeps its accuracy with 90 % removed",
             "appendix E",
             "maintained",
             lasting,
         ),
-        tested_claim(
+        measured_claim(
             "There CG is better than random", "appendix E", "significantly", above("heads")
         ),
     ]
@@ -601,20 +599,22 @@ def _appendix_f(document: Document) -> list[Claim]:
         return find
 
     return [
-        tested_claim("CG prunes better than TracIn", "appendix F", "better", against("tracin", 0)),
-        tested_claim(
+        measured_claim(
+            "CG prunes better than TracIn", "appendix F", "better", against("tracin", 0)
+        ),
+        measured_claim(
             "CG prunes about as well as CRAIG",
             "appendix F",
             "competitive",
             against("craig", -0.01),
         ),
-        tested_claim(
+        measured_claim(
             "CG finds more wrong labels than TracIn in FMNIST",
             "appendix F",
             "more",
             noise("fashion-mnist", 1),
         ),
-        tested_claim(
+        measured_claim(
             "TracIn finds more in CIFAR-100", "appendix F", "more", noise("cifar-100", -1)
         ),
     ]
@@ -636,7 +636,7 @@ def _appendix_g(document: Document) -> list[Claim]:
         return f"AUROC {', '.join(shown)}", ", ".join(dict.fromkeys(sizes)), parts or [None]
 
     return [
-        tested_claim(
+        measured_claim(
             "CG finds wrong labels at 50 % and 80 % too", "appendix G", "effective", effective
         )
     ]
@@ -677,25 +677,25 @@ def _appendix_h(document: Document) -> list[Claim]:
         return None if value is None else float(value)
 
     return [
-        tested_claim(
+        measured_claim(
             "CG of features prunes better than CG of pixels",
             "appendix H",
             "better",
             lambda: better("pruning"),
         ),
-        tested_claim(
+        measured_claim(
             "CG of features finds more wrong labels",
             "appendix H",
             "superior",
             lambda: better("detection"),
         ),
-        tested_claim(
+        measured_claim(
             "Its correlation with CG of pixels is highest after the first epoch",
             "appendix H",
             "epoch 1",
             along("pixel_cg", True),
         ),
-        tested_claim(
+        measured_claim(
             "Its correlation with EL2N rises at first",
             "appendix H",
             "rises",
@@ -724,7 +724,7 @@ def _appendix_j(document: Document) -> list[Claim]:
 
     return [
         number_claim("Correlations of CG with its three terms", "appendix J", compared),
-        tested_claim(
+        measured_claim(
             "The second term has the largest correlation at every ratio",
             "appendix J",
             "8 of 8",

@@ -63,7 +63,7 @@ def judged(parts: Sequence[bool | None]) -> str:
     return IN_PART if any(tested) else FAILS
 
 
-def tested_claim(
+def measured_claim(
     claim: str, where: str, paper: str, find: Callable[[], tuple[str, str, Sequence[bool | None]]]
 ) -> Claim:
     """The claim with ours, size and parts that `find` returns; not tested if numbers are missing.

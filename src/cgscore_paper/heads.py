@@ -33,7 +33,7 @@ SHARES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 #: Repeats of random removal; heads of other orders do not vary.
 RANDOM_REPEATS = 5
 PENALTY = 1e-3  # times half the sum of squared weights, beside the mean loss
-TOLERANCE = 1e-4  # largest entry of the gradient at the solution
+TOLERANCE = 1e-5  # largest entry of the gradient at the solution
 _MAX_STEPS = 1_000
 
 Single = NDArray[np.float32]

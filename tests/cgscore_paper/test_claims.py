@@ -18,9 +18,9 @@ from cgscore_paper.claims import (
     claims_table,
     count_sentence,
     judged,
+    measured_claim,
     number_claim,
     number_sentence,
-    tested_claim,
 )
 from cgscore_paper.items import do_all
 from cgscore_paper.plans import Plan
@@ -62,7 +62,7 @@ def test_a_missing_number_is_not_tested_and_a_wrong_verdict_is_an_error() -> Non
     def missing() -> Any:
         return {}["nothing"]
 
-    assert tested_claim("a", "b", "c", missing) == Claim("a", "b", "c")
+    assert measured_claim("a", "b", "c", missing) == Claim("a", "b", "c")
     with pytest.raises(ValueError, match="verdict"):
         Claim("a", "b", "c", verdict="perhaps")
 
