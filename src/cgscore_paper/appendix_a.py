@@ -27,6 +27,7 @@ TITLE = "Appendix A: the estimator against the exact score"
 
 DATASET = "cifar-10"
 PER_CLASS, RUNS, FEW_RUNS = 1000, 20, 2
+TABLE_RUNS = (1, 2, 10, 20)  # of the table of appendix J
 KINDS = ("spearman", "pearson")
 PARTS = ("first_term", "partial", "third_term")
 
@@ -38,10 +39,6 @@ SIZES = {"fashion-mnist": (6_000, 60_000), "cifar-10": (5_000, 50_000), "cifar-1
 _PAPER_RUNS = {"fashion-mnist": "2-3", "cifar-10": "2-3", "cifar-100": "about 10"}
 
 _COLOURS = ("#17becf", "#ff7f0e", "#2ca02c", "#d62728")  # by ratio, as in the paper
-_CAUSE = (
-    "The images are another draw than the paper's, and how it scales channels is not said; the "
-    "row of pixels as they are shows what that changes."
-)
 
 
 def positions(codes: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
@@ -132,14 +129,6 @@ def shared_draws(work: Work, standardised: bool, runs: int, seed: int) -> dict[s
     }
 
 
-def shared_cells(plan: Plan) -> list[Cell]:
-    """The cells of `shared_draws`: channels standardised, and as they are."""
-    return [
-        shared_draws.cell(standardised=standardised, runs=runs, seed=plan.seed)
-        for standardised, runs in ((True, RUNS), (False, FEW_RUNS))
-    ]
-
-
 class _Correlations:
     """Correlations of a sequence of estimates with the exact score."""
 
@@ -153,13 +142,60 @@ class _Correlations:
         self.value["pearson"].append(float(np.corrcoef(cg, self._exact)[0, 1]))
 
 
-def cells(plan: Plan) -> list[Cell]:
-    """All cells: exact scores, draws that classes share, and draws of each class."""
-    return [
-        *(exact_cell(how, plan.seed) for how in (True, False)),
-        *shared_cells(plan),
-        *(separate_draws.cell(ratio=ratio, runs=FEW_RUNS, seed=plan.seed) for ratio in RATIOS),
-    ]
+@job("estimator.summary", version=1, alone=True, sample={"runs": 3, "seed": 0}, tolerance=1e-3)
+def summary(work: Work, runs: int, seed: int) -> dict[str, Any]:
+    """What the figure and the tables show, from exact scores, shared and separate draws.
+
+    ``terms`` are rank correlations of the score with its terms after `TABLE_RUNS` (appendix J).
+    """
+    shared, raw_pixels = work.all(
+        [
+            shared_draws.cell(standardised=standardised, runs=count, seed=seed)
+            for standardised, count in ((True, runs), (False, FEW_RUNS))
+        ],
+        "estimates",
+    )
+    separate = work.all(
+        [separate_draws.cell(ratio=ratio, runs=FEW_RUNS, seed=seed) for ratio in RATIOS],
+        "estimates",
+    )
+    early = {
+        "standardised, one draw for all classes": {
+            kind: shared[kind][:, FEW_RUNS - 1].tolist() for kind in KINDS
+        },
+        "standardised, a draw for each class": {
+            kind: [at_ratio[kind][-1] for at_ratio in separate] for kind in KINDS
+        },
+        "as they are, one draw for all classes": {
+            kind: raw_pixels[kind][:, -1].tolist() for kind in KINDS
+        },
+    }
+    return {
+        "examples": len(work(exact_cell(True, seed))["cg"]),
+        "runs": runs,
+        "correlations": {
+            kind: {str(ratio): shared[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
+            for kind in KINDS
+        },
+        "after_few_runs": {"runs": FEW_RUNS, **early},
+        "terms": _terms_by_runs({"standardised": shared, "as they are": raw_pixels}),
+    }
+
+
+def _terms_by_runs(results: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"{name}, {runs} run{'s' * (runs > 1)}": {
+            part: result["terms"][:, place, runs - 1].tolist() for place, part in enumerate(PARTS)
+        }
+        for name, result in results.items()
+        for runs in TABLE_RUNS
+        if runs <= result["terms"].shape[2]
+    }
+
+
+def summary_cell(plan: Plan) -> Cell:
+    """The cell of `summary`."""
+    return summary.cell(runs=RUNS, seed=plan.seed)
 
 
 def _not_tested() -> list[Compared]:
@@ -172,27 +208,12 @@ def _not_tested() -> list[Compared]:
 
 def make(work: Work, plan: Plan) -> Result:
     """The figure, what draws that classes share and raw pixels change, and the number of runs."""
-    finished = if_finished(lambda: work.all(cells(plan), "estimates"))
+    finished = if_finished(lambda: work(summary_cell(plan)))
     if finished is None:
         return Result({}, "", compared=_not_tested(), not_run=[SOURCES[DATASET].title])
-    exacts, (shared, raw_pixels, *separate) = finished[:2], finished[2:]
-    curves = {
-        kind: {str(ratio): shared[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
-        for kind in KINDS
-    }
-    last = {kind: shared[kind][:, -1].tolist() for kind in KINDS}
-    early = {
-        "standardised, one draw for all classes": {
-            kind: shared[kind][:, FEW_RUNS - 1].tolist() for kind in KINDS
-        },
-        "standardised, a draw for each class": {
-            kind: [at_ratio[kind][-1] for at_ratio in separate] for kind in KINDS
-        },
-        "as they are, one draw for all classes": {
-            kind: raw_pixels[kind][:, -1].tolist() for kind in KINDS
-        },
-    }
-    n = len(exacts[0]["cg"])
+    curves, n = finished["correlations"], finished["examples"]
+    last = {kind: [curves[kind][str(ratio)][-1] for ratio in RATIOS] for kind in KINDS}
+    early = {way: of for way, of in finished["after_few_runs"].items() if way != "runs"}
     runs = {
         name: {"ratio": SOURCES[name].ratio, "runs": _recommended(name), "paper": _PAPER_RUNS[name]}
         for name in SIZES
@@ -207,7 +228,7 @@ def make(work: Work, plan: Plan) -> Result:
     }
     size = f"{n:,}; {RUNS} runs"
     compared = [
-        Compared(f"{kind.title()} 1:{ratio}, {RUNS} runs", paper, ours_of, _CAUSE, size)
+        Compared(f"{kind.title()} 1:{ratio}, {RUNS} runs", paper, ours_of, size=size)
         for kind in KINDS
         for ratio, paper, ours_of in zip(RATIOS, PAPER[kind], last[kind], strict=True)
     ]

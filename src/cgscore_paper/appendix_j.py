@@ -13,7 +13,7 @@ from cgscore_paper.datasets import SOURCES, c_scores, load, missing
 from cgscore_paper.figures import SCORES, legend_below, panels
 from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
-from cgscore_paper.results import Compared, Result, table
+from cgscore_paper.results import MAX_UNEXPLAINED_DIFFERENCE, Compared, Result, table
 from cgscore_paper.scores import RATIOS
 from cgscore_paper.whole import estimate_of, summary_of
 
@@ -43,8 +43,7 @@ PAPER = {
     },
 }
 
-#: Numbers of runs that the table for some images has, and ridges.
-_TABLE_RUNS = (1, 2, 10, 20)
+#: Ridges of the table for some images.
 RIDGES = (0.0, 0.02, 0.05, 0.1)
 
 
@@ -117,7 +116,9 @@ def make(work: Work, plan: Plan) -> Result:
     text = (
         "The three terms add up to the CG-score: `(alpha - d)^2 / d`, `2 (alpha - d)` and `d`. "
         "Spearman's correlation of each with the sum, by others for each example of a class:\n\n"
-        + "\n\n".join(tables)
+        + "\n\n".join(
+            [*tables, *(line for name, ways in shown.items() if (line := _nearer(name, ways)))]
+        )
     )
     figures = {"": (_figure(shown), _CAPTION)} if shown else {}
     subset = if_finished(lambda: _by_runs(work, plan)) if appendix_a.DATASET in datasets else None
@@ -165,19 +166,44 @@ def correlations(work: Work, plan: Plan, dataset: str) -> dict[str, Any]:
 
 
 def _compared(name: str, ways: dict[str, Any]) -> list[Compared]:
-    """The paper's numbers beside those of augmented images, or of plain ones without them."""
-    way = "augmented" if "augmented" in ways else "plain"
-    of = ways.get(way)
+    """The paper's numbers beside ours of images as they are; augmented ones may explain more."""
+    of, augmented = ways.get("plain"), ways.get("augmented")
     return [
         Compared(
             f"{SOURCES[name].title} 1:{ratio}, {label}",
             PAPER[name][term][place],
             of[term][place] if of else None,
-            size=f"{of['examples']:,}; {_way(way, of['runs'])}" if of else "",
+            _cause(PAPER[name][term][place], augmented and augmented[term][place]),
+            f"{of['examples']:,}; {_way('plain', of['runs'])}" if of else "",
         )
         for term, (label, _) in TERMS.items()
         for place, ratio in enumerate(RATIOS)
     ]
+
+
+def _cause(paper: float, augmented: float | None) -> str:
+    """The run that explains a difference, if there is one."""
+    if augmented is None or abs(augmented - paper) > MAX_UNEXPLAINED_DIFFERENCE:
+        return ""
+    return "Scores of cropped and mirrored images agree (row of the table)."
+
+
+def _nearer(name: str, ways: dict[str, Any]) -> str:
+    """Whether terms of augmented images are nearer to the paper's numbers."""
+    if not {"plain", "augmented"} <= set(ways):
+        return ""
+    pairs = [
+        [abs(ways[way][term][place] - PAPER[name][term][place]) for way in ("plain", "augmented")]
+        for term in TERMS
+        for place in range(len(RATIOS))
+    ]
+    nearer = sum(second < first for first, second in pairs)
+    plain, augmented = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+    return (
+        f"{SOURCES[name].title}: cropped and mirrored images are nearer to the paper's in {nearer} "
+        f"of {len(pairs)} numbers; the mean distance is {augmented:.3f}, that of images as they "
+        f"are {plain:.3f}."
+    )
 
 
 def _figure(shown: dict[str, Any]) -> Any:
@@ -221,15 +247,7 @@ def _trials(subset: dict[str, Any]) -> str:
 
 def _by_runs(work: Work, plan: Plan) -> dict[str, Any]:
     """Correlations of the images of appendix A after some numbers of runs."""
-    standardised, raw = work.all(appendix_a.shared_cells(plan), "estimates")
-    ways = {}
-    for name, result in (("standardised", standardised), ("as they are", raw)):
-        for runs in _TABLE_RUNS:
-            if runs <= result["terms"].shape[2]:
-                ways[f"{name}, {runs} run{'s' * (runs > 1)}"] = {
-                    term: result["terms"][:, place, runs - 1].tolist()
-                    for place, term in enumerate(TERMS)
-                }
+    ways = dict(work(appendix_a.summary_cell(plan))["terms"])
     with_ridge = work(ridges_cell(plan))
     for ridge, at_ridge in with_ridge["ridges"].items():
         if float(ridge):

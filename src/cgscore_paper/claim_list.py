@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from cgscore_paper.appendix_b import PAPER_OFFSET, READINGS, best_offset
+from cgscore_paper.appendix_e import PAPER_SHARE
 from cgscore_paper.claims import Claim, Document, Documents, measured_claim, number_claim
 from cgscore_paper.datasets import SOURCES
+from cgscore_paper.figures import MIN_REPEATS, SCORES
+from cgscore_paper.networks import NETWORKS
+from cgscore_paper.pruning_curves import DATASETS, SMALL_LOSS
 
-#: Differences of accuracies that count as none: half the paper's "less than 1 %".
+#: Smaller differences of the accuracies of one or two trainings are not judged: half of the loss
+#: that the paper calls small.
 SMALL = 0.005
 #: Below this an AUROC is no better than chance with some error.
 CHANCE = 0.55
@@ -148,7 +155,7 @@ def _table_1(document: Document) -> list[Claim]:
         parts: list[bool | None] = []
         shown, sizes = [], []
         for name in ("cifar-10", "cifar-100"):
-            of = _first(numbers.get(name, {}), ("augmented", "plain", "trained_on"))
+            of = _first(numbers.get(name, {}), ("plain", "trained_on"))
             for by in ("c_score", "forgetting", "el2n"):
                 known = of is not None and by in of["cg"]
                 parts.append(abs(of["cg"][by]) > abs(of["cg_prime"][by]) if known else None)  # type: ignore[index]
@@ -170,22 +177,69 @@ def _first(parts: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((parts[name] for name in names if name in parts), None)
 
 
-def _mean(numbers: Numbers, dataset: str, order: str, by: str, share: float) -> float | None:
-    """The accuracy with a share removed, or None."""
+def _samples(numbers: Numbers, dataset: str, order: str, by: str, share: float) -> list[float]:
+    """The accuracies with a share removed, none if that is not tested."""
     of = numbers.get(dataset, {})
-    place = of["removed"].index(share) if share in of.get("removed", ()) else None
-    means = of.get(order, {}).get(by, {}).get("mean")
-    return None if means is None or place is None else means[place]
+    each = of.get(order, {}).get(by, {}).get("each")
+    return list(each[of["removed"].index(share)]) if each and share in of["removed"] else []
 
 
-def _repeats(numbers: Numbers, dataset: str, order: str, by: str, share: float) -> int:
-    of = numbers[dataset]
-    return len(of[order][by]["each"][of["removed"].index(share)])
+def above(first: Sequence[float], second: Sequence[float], margin: float = 0.0) -> bool | None:
+    """Whether accuracies are higher than others by more than a margin.
+
+    With `MIN_REPEATS` or more trainings of both, by two standard errors of the difference. With
+    fewer, None unless the difference from the margin exceeds `SMALL`.
+    """
+    gap = float(np.mean(first) - np.mean(second)) - margin
+    if min(len(first), len(second)) < MIN_REPEATS:
+        return gap > 0 if abs(gap) > SMALL else None
+    error = np.sqrt(sum(np.var(sample, ddof=1) / len(sample) for sample in (first, second)))
+    return bool(gap > 2 * error)
 
 
-def _full(numbers: Numbers, dataset: str) -> float | None:
-    means = numbers.get(dataset, {}).get("full", {}).get("mean")
-    return means[0] if means else None
+def _compare(
+    numbers: Numbers, dataset: str, order: str, other: str, margin: float = 0.0, sign: int = 1
+) -> tuple[bool | None, str]:
+    """Whether CG is above another score at all shares, or below with a sign of -1; and the gaps."""
+    by = _cg(numbers, dataset)
+    parts, shown = [], []
+    for share in numbers.get(dataset, {}).get("removed", [])[1:]:
+        pair = [_samples(numbers, dataset, order, one, share) for one in (by, other)]
+        if all(pair):
+            parts.append(above(*pair[::sign], margin))
+            gap = np.mean(pair[0]) - np.mean(pair[1])
+            trainings = min(map(len, pair))
+            shown.append(f"{100 * share:.0f} %: {gap:+.4f} ({trainings})")
+    decided = [part for part in parts if part is not None]
+    return (all(decided) if decided else None), ", ".join(shown)
+
+
+def _everywhere(
+    numbers: Numbers,
+    order: str,
+    others: Sequence[str],
+    margin: float = 0.0,
+    sign: int = 1,
+    names: Sequence[str] = DATASETS,
+) -> Found:
+    """`_compare` of datasets and other scores; C-scores are published for CIFAR only."""
+    parts: list[bool | None] = []
+    shown = []
+    for dataset in names:
+        for other in others:
+            if dataset == "fashion-mnist" and other == "c_score":
+                continue
+            part, gaps = _compare(numbers, dataset, order, other, margin, sign)
+            parts.append(part)
+            title = NETWORKS.get(dataset) or SOURCES[dataset].title
+            shown += [f"{title}, {SCORES[other][0]}: {gaps}"] if gaps else []
+    text = f"CG - other (trainings): {'; '.join(shown)}" if shown else ""
+    return text, _sizes(numbers), parts
+
+
+def _full(numbers: Numbers, dataset: str) -> list[float]:
+    each = numbers.get(dataset, {}).get("full", {}).get("each")
+    return list(each[0]) if each else []
 
 
 def _cg(numbers: Numbers, dataset: str) -> str:
@@ -196,57 +250,22 @@ def _cg(numbers: Numbers, dataset: str) -> str:
 
 def _figure_2(document: Document) -> list[Claim]:
     numbers, _ = document
+    by_training = ("c_score", "el2n", "forgetting")
 
     def harmless(dataset: str, share: float) -> Callable[[], Found]:
         def find() -> Found:
             by = _cg(numbers, dataset)
-            mean, full = _mean(numbers, dataset, "low-first", by, share), _full(numbers, dataset)
-            if mean is None or full is None:
+            kept, full = _samples(numbers, dataset, "low-first", by, share), _full(numbers, dataset)
+            if not kept or not full:
                 return "", "", [None]
-            trainings = _repeats(numbers, dataset, "low-first", by, share)
+            lost = np.mean(full) - np.mean(kept)
             return (
-                f"{mean:.4f} against {full:.4f}: {full - mean:+.4f} lost",
-                f"{numbers[dataset]['examples']:,}; {trainings} trainings",
-                [full - mean < 0.01],
+                f"{np.mean(kept):.4f} against {np.mean(full):.4f}: {lost:.4f} lost",
+                f"{numbers[dataset]['examples']:,}; {len(kept)} and {len(full)} trainings",
+                [above(kept, full, -SMALL_LOSS)],
             )
 
         return find
-
-    def above_random(order: str, sign: int) -> Callable[[], Found]:
-        def find() -> Found:
-            parts: list[bool | None] = []
-            shown = []
-            for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
-                gaps = _gaps(numbers, dataset, order, "random")
-                parts.append(None if not gaps else all(sign * gap > 0 for _, gap in gaps))
-                shown += [f"{SOURCES[dataset].title} {_listed(gaps)}"] if gaps else []
-            return "; ".join(shown) + " (CG - random)", _sizes(numbers), parts
-
-        return find
-
-    def competitive() -> Found:
-        parts: list[bool | None] = []
-        shown = []
-        for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
-            for by in ("c_score", "el2n", "forgetting"):
-                if dataset == "fashion-mnist" and by == "c_score":
-                    continue
-                gaps = _gaps(numbers, dataset, "low-first", by)
-                parts.append(None if not gaps else all(gap > -0.01 for _, gap in gaps))
-                shown += [f"{SOURCES[dataset].title}, {by}: {_listed(gaps)}"] if gaps else []
-        return "; ".join(shown) + " (CG - other)", _sizes(numbers), parts
-
-    def fastest() -> Found:
-        parts: list[bool | None] = []
-        shown = []
-        for dataset in ("fashion-mnist", "cifar-10", "cifar-100"):
-            for by in ("c_score", "el2n", "forgetting"):
-                if dataset == "fashion-mnist" and by == "c_score":
-                    continue
-                gaps = _gaps(numbers, dataset, "high-first", by)
-                parts.append(None if not gaps else all(gap < 0 for _, gap in gaps))
-                shown += [f"{SOURCES[dataset].title}, {by}: {_listed(gaps)}"] if gaps else []
-        return "; ".join(shown) + " (CG - other)", _sizes(numbers), parts
 
     return [
         measured_claim(
@@ -265,39 +284,27 @@ def _figure_2(document: Document) -> list[Claim]:
             "Pruning low CG first is better than at random",
             "figure 2a",
             "above, 3 datasets",
-            above_random("low-first", 1),
+            lambda: _everywhere(numbers, "low-first", ["random"]),
         ),
         measured_claim(
             "CG prunes about as well as scores by training",
             "figure 2a",
             "competitive",
-            competitive,
+            lambda: _everywhere(numbers, "low-first", by_training, -SMALL_LOSS),
         ),
         measured_claim(
             "Pruning high CG first is worse than at random",
             "figure 2b",
             "below, 3 datasets",
-            above_random("high-first", -1),
+            lambda: _everywhere(numbers, "high-first", ["random"], sign=-1),
         ),
         measured_claim(
-            "Of all scores CG, high first, loses most", "figure 2b", "drops most", fastest
+            "Of all scores CG, high first, loses most",
+            "figure 2b",
+            "drops most",
+            lambda: _everywhere(numbers, "high-first", by_training, sign=-1),
         ),
     ]
-
-
-def _gaps(numbers: Numbers, dataset: str, order: str, other: str) -> list[tuple[float, float]]:
-    """CG minus another score where both are tested: share removed and difference."""
-    by = _cg(numbers, dataset)
-    gaps = []
-    for share in numbers.get(dataset, {}).get("removed", [])[1:]:
-        pair = [_mean(numbers, dataset, order, one, share) for one in (by, other)]
-        if None not in pair:
-            gaps.append((share, pair[0] - pair[1]))  # type: ignore[operator]
-    return gaps
-
-
-def _listed(gaps: Sequence[tuple[float, float]]) -> str:
-    return ", ".join(f"{100 * share:.0f} %: {gap:+.4f}" for share, gap in gaps)
 
 
 def _sizes(numbers: Numbers) -> str:
@@ -311,7 +318,10 @@ def _sizes(numbers: Numbers) -> str:
         if each
     }
     shown = ", ".join(f"{count:,}" for count in counts)
-    return f"{shown}; {min(trainings)} to {max(trainings)} trainings" if trainings else shown
+    if not trainings:
+        return shown
+    span = " to ".join(str(count) for count in sorted({min(trainings), max(trainings)}))
+    return f"{shown}; {span} training{'s' * (max(trainings) > 1)}"
 
 
 def _auroc(numbers: Numbers, part: str, dataset: str, by: str) -> float:
@@ -539,26 +549,21 @@ def _appendix_d(document: Document) -> list[Claim]:
 def _appendix_e(document: Document) -> list[Claim]:
     numbers, _ = document
 
-    def above(net: str) -> Callable[[], Found]:
-        def find() -> Found:
-            gaps = _gaps(numbers, net, "low-first", "random")
-            parts: list[bool | None] = [gap > 0 for _, gap in gaps] or [None]
-            return _listed(gaps) + " (CG - random)", f"{numbers[net]['examples']:,}", parts
-
-        return find
-
     def lasting() -> Found:
         by = _cg(numbers, "heads")
         share = numbers["heads"]["low-first"][by]["lasting"]
         return (
-            f"less than 0.01 lost up to {100 * share:.0f} % (heads on efficientnet-lite0)",
+            f"less than {SMALL_LOSS} lost up to {100 * share:.0f} % (heads on efficientnet-lite0)",
             f"{numbers['heads']['examples']:,}",
-            [share >= 0.9],
+            [share >= PAPER_SHARE],
         )
+
+    def better(net: str) -> Callable[[], Found]:
+        return lambda: _everywhere(numbers, "low-first", ["random"], names=[net])
 
     return [
         measured_claim(
-            "A DenseNet shows the same trend", "appendix E", "above random", above("densenet")
+            "A DenseNet shows the same trend", "appendix E", "above random", better("densenet")
         ),
         measured_claim(
             "A pretrained network keeps its accuracy with 90 % removed",
@@ -567,7 +572,7 @@ def _appendix_e(document: Document) -> list[Claim]:
             lasting,
         ),
         measured_claim(
-            "There CG is better than random", "appendix E", "significantly", above("heads")
+            "There CG is better than random", "appendix E", "significantly", better("heads")
         ),
     ]
 
@@ -575,18 +580,6 @@ def _appendix_e(document: Document) -> list[Claim]:
 def _appendix_f(document: Document) -> list[Claim]:
     numbers, _ = document
     pruning = {name: of["pruning"] for name, of in numbers.items() if "pruning" in of}
-
-    def against(other: str, margin: float) -> Callable[[], Found]:
-        def find() -> Found:
-            gaps = {name: _gaps(pruning, name, "low-first", other) for name in pruning}
-            shown = [f"{SOURCES[name].title} {_listed(of)}" for name, of in gaps.items() if of]
-            parts: list[bool | None] = [
-                all(gap > margin for _, gap in gaps[name]) if gaps.get(name) else None
-                for name in ("fashion-mnist", "cifar-10", "cifar-100")
-            ]
-            return "; ".join(shown) + " (CG - other)", _sizes(pruning), parts
-
-        return find
 
     def noise(dataset: str, sign: int) -> Callable[[], Found]:
         def find() -> Found:
@@ -600,13 +593,16 @@ def _appendix_f(document: Document) -> list[Claim]:
 
     return [
         measured_claim(
-            "CG prunes better than TracIn", "appendix F", "better", against("tracin", 0)
+            "CG prunes better than TracIn",
+            "appendix F",
+            "better",
+            lambda: _everywhere(pruning, "low-first", ["tracin"]),
         ),
         measured_claim(
             "CG prunes about as well as CRAIG",
             "appendix F",
             "competitive",
-            against("craig", -0.01),
+            lambda: _everywhere(pruning, "low-first", ["craig"], -SMALL_LOSS),
         ),
         measured_claim(
             "CG finds more wrong labels than TracIn in FMNIST",
@@ -711,7 +707,7 @@ def _appendix_j(document: Document) -> list[Claim]:
         parts: list[bool | None] = []
         sizes = []
         for name in ("cifar-10", "cifar-100"):
-            of = _first(numbers["spearman"].get(name, {}), ("augmented", "plain"))
+            of = _first(numbers["spearman"].get(name, {}), ("plain",))
             if of is None:
                 parts.append(None)
                 continue

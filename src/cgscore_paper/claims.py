@@ -68,18 +68,14 @@ def measured_claim(
 ) -> Claim:
     """The claim with ours, size and parts that `find` returns; not tested if numbers are missing.
 
-    Numbers that are not finished are absent or None, which `find` may stumble over.
+    Numbers that are not finished are absent or None, which `find` may stumble over. Parts of which
+    too few trainings cannot tell are None as well; then ours is shown without a verdict.
     """
     try:
         ours, size, parts = find()
     except (KeyError, IndexError, TypeError):
         return Claim(claim, where, paper)
-    verdict = judged(parts)
-    return (
-        Claim(claim, where, paper, ours, size, verdict)
-        if verdict != NOT_TESTED
-        else Claim(claim, where, paper)
-    )
+    return Claim(claim, where, paper, ours, size if ours else "", judged(parts))
 
 
 def number_claim(claim: str, where: str, compared: Sequence[Compared]) -> Claim:

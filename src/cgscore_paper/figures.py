@@ -67,7 +67,7 @@ _STYLE: Any = {
 MIN_REPEATS = 3
 #: Up to as many x-values are drawn as points with bars, more as lines with bands.
 MAX_POINTS = 3
-_DODGE = 0.012  # between the points of two scores, as a share of the range of x
+_DODGE = 0.025  # between the points of two scores, as a share of the range of x
 
 
 def panels(

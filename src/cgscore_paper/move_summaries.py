@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cgscore_paper.appendix_a import summary_cell as estimator_cell
 from cgscore_paper.appendix_b import even_counts_cell
 from cgscore_paper.appendix_c import FASHION
 from cgscore_paper.appendix_j import ridges_cell
@@ -25,6 +26,7 @@ from cgscore_paper.table_1 import scalings_cell
 from cgscore_paper.whole import summary_cell
 
 FILES = (
+    "appendix-a",
     "table-1",
     "figure-3",
     "appendix-b",
@@ -116,7 +118,21 @@ def moved_cells(folder: Path, data: Path, plan: Plan) -> dict[str, tuple[Cell, C
     cells["table-1.json, ridges"] = (ridges_cell(plan), CellResult(ridges, 0.0))
     even = documents["appendix-b"]["counts"]["cifar-10"]["1:1, one run"]
     cells["appendix-b.json"] = (even_counts_cell(plan), CellResult(even, 0.0))
+    cells["appendix-a.json and appendix-j.json"] = (
+        estimator_cell(plan),
+        CellResult(_estimator(documents), 0.0),
+    )
     return cells
+
+
+def _estimator(documents: Mapping[str, Any]) -> dict[str, Any]:
+    """What `appendix_a.summary` returns."""
+    of = documents["appendix-a"]
+    ways = documents["appendix-j"]["by_runs"]["ways"]
+    return {
+        **{name: of[name] for name in ("examples", "runs", "correlations", "after_few_runs")},
+        "terms": {way: terms for way, terms in ways.items() if "ridge" not in way},
+    }
 
 
 def main(folder: Path, cells: Path, data: Path) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cgscore_paper.claim_list import all_claims
+from cgscore_paper.claim_list import SMALL, all_claims
 from cgscore_paper.claims import claims_table, count_sentence, number_sentence
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written, rounded
@@ -47,11 +47,14 @@ def _settings(plan: Plan) -> str:
         "is removed.",
         "The estimator is the paper's; the classes of a run share one draw of others "
         "(`cgscore/solvers/sampled/shared_draws.py`). Channels of CIFAR are standardised.",
-        "± is a sample standard deviation, given for three repeats or more.",
+        "± is a sample standard deviation, given for three repeats or more. Accuracies differ if "
+        "they do by two standard errors; of fewer than three trainings, by more than "
+        f"{SMALL}, or else the claim counts as not tested.",
         "Wrong labels: an exact count, the same share of every class, spread evenly over the "
         "others.",
         "Seconds are of the wall clock of two cores that also did other work. Every JSON file "
-        "names its cells, and every cell its commit, sources, seeds, machine and date.",
+        "names its cells, and every cell its commit, sources, seeds, machine and date; cells moved "
+        "from files of version 0.1, which did not keep all of that, name those files.",
     ]
     if plan.background:
         lines.append(

@@ -99,7 +99,8 @@ class Written:
             parts.append(f"![{self.title}]({folder}{self.name}{suffix}.png)\n\n*{caption}*")
         if self.result.compared:
             parts.append(_comparison(self.result.compared))
-        parts += [f"Not tested: {omission}." for omission in self.result.not_run]
+        if self.result.not_run:
+            parts.append(f"Not tested: {'; '.join(self.result.not_run)}.")
         parts.append(f"Seconds of work: {self.seconds:,.0f}. `cgscore paper {self.name}`")
         return "\n\n".join(part for part in parts if part) + "\n"
 

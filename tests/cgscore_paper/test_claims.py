@@ -9,7 +9,7 @@ import pytest
 
 from cgscore_paper import appendix_a, appendix_b, appendix_e, appendix_j, figure_2, table_1
 from cgscore_paper.cells import Work
-from cgscore_paper.claim_list import all_claims
+from cgscore_paper.claim_list import above, all_claims
 from cgscore_paper.claims import (
     FAILS,
     HOLDS,
@@ -71,14 +71,14 @@ def numbers(cg: float, random: float) -> dict[str, Any]:
     """Figure 2 with 40 % of CIFAR-10 removed, everything else unfinished."""
 
     def line(value: float | None) -> dict[str, Any]:
-        each = [[0.9], [] if value is None else [value]]
+        each = [[0.9], [] if value is None else [value]]  # one training
         return {"mean": [0.9, value], "each": each, "overall": value, "lasting": 0.0}
 
     return {
         "cifar-10": {
             "examples": 50_000,
             "removed": [0.0, 0.4],
-            "full": {"mean": [0.9]},
+            "full": {"mean": [0.9], "each": [[0.9]]},
             "low-first": {"exact_cg": line(cg), "random": line(random), "el2n": line(None)},
             "high-first": {"exact_cg": line(None), "random": line(random)},
         }
@@ -87,7 +87,11 @@ def numbers(cg: float, random: float) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("cg", "random", "verdicts"),
-    [(0.895, 0.89, (HOLDS, IN_PART)), (0.88, 0.885, (FAILS, FAILS))],
+    [
+        (0.897, 0.89, (HOLDS, IN_PART)),
+        (0.88, 0.89, (FAILS, FAILS)),
+        (0.892, 0.8905, (NOT_TESTED, NOT_TESTED)),  # one training each cannot tell
+    ],
 )
 def test_figure_2(cg: float, random: float, verdicts: tuple[str, str]) -> None:
     claims = {one.claim: one for one in all_claims({"figure-2": (numbers(cg, random), ())})}
@@ -99,6 +103,15 @@ def test_figure_2(cg: float, random: float, verdicts: tuple[str, str]) -> None:
     assert f"{cg - random:+.4f}" in better.ours
     others = {one.verdict for one in claims.values() if one not in (harmless, better)}
     assert others == {NOT_TESTED}
+
+
+def test_accuracies_differ_by_two_standard_errors() -> None:
+    assert above([0.9, 0.91, 0.92], [0.8, 0.81, 0.82])
+    assert above([0.9, 0.91, 0.92], [0.905, 0.9, 0.91]) is False  # within errors
+    assert above([0.8, 0.81, 0.82], [0.9, 0.91, 0.92]) is False
+    assert above([0.9, 0.91, 0.92], [0.905, 0.9, 0.91], -0.05)
+    assert above([0.9], [0.8, 0.81])
+    assert above([0.9], [0.903]) is None
 
 
 def test_the_paper_prints_53_numbers() -> None:
