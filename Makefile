@@ -13,7 +13,7 @@ LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
 .PHONY: help demo test test-slow test-training test-first-run test-portable test-portable-short \
-  test-core test-lowest browser check audit bench bench-large format constraints clean
+  test-core test-lowest browser check audit results-check bench bench-large format constraints clean
 
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-first-run  run the first commands on real data of many kinds (half an hour)"
 	@echo "make test-training   train small networks on Fashion-MNIST and check their scores"
 	@echo "make check           lint and types"
+	@echo "make results-check   compute cheap results again and compare (CGSCORE_DATA: the datasets)"
 	@echo "make bench           measure speed and memory against plain numpy"
 
 demo: $(VENV)/.core
@@ -76,6 +77,10 @@ check: $(VENV)/.dev
 	$(BIN)/codespell
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+# Cheap cells of results/cells computed again, and the files of results/paper made again from cells.
+results-check: $(VENV)/.dev
+	$(BIN)/python -m cgscore_paper.check_results
 
 # Known holes of what is installed; the database is on the network.
 audit: $(VENV)/.dev

@@ -29,6 +29,7 @@ from subsample import standardised
 
 import cgscore
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 RUNS = 2
 #: What the paper says, and 1:1, with which its counts for CIFAR-10 agree.
@@ -109,7 +110,9 @@ def main() -> None:
             kept = json.loads(asked.output.read_text()) if asked.output.exists() else []
             kept = [one for one in kept if one["data"] != name]
             asked.output.parent.mkdir(parents=True, exist_ok=True)
-            asked.output.write_text(json.dumps([*kept, found], indent=1) + "\n")
+            asked.output.write_text(
+                json.dumps([*kept, found | script_origin(__file__)], indent=1) + "\n"
+            )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from label_tables import markdown, show
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 SIZE = 10_000
 NOISES = ("20 % uniform", "30 % to one other class")
@@ -198,7 +199,7 @@ def main() -> None:
     document = {"cells": [], "speed": None}
     if asked.output and asked.output.exists():
         document = json.loads(asked.output.read_text())
-    document["version"] = cgscore.__version__
+    document |= {"version": cgscore.__version__, **script_origin(__file__)}
     for part in asked.part:
         if part == "speed":
             document["speed"] = speed()

@@ -49,6 +49,7 @@ from cgscore.kernel import unit_rows
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.valuation import class_targets
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 DETECTORS = {"CG (paper)": "cg", "partial (paper)": "partial", "sign rule (paper)": "sign"}
 METRICS = ("auroc", "average_precision", "precision_at_count", "f1", "suggestion", "seconds")
@@ -268,7 +269,8 @@ def main() -> None:
             cells = json.loads(asked.output.read_text())["cells"]
         cells = merged(cells, found, names)
         if asked.output:  # after every part: each takes long
-            document = {"version": cgscore.__version__, "cells": cells}
+            origin = {"version": cgscore.__version__, **script_origin(__file__)}
+            document = {**origin, "cells": cells}
             asked.output.parent.mkdir(parents=True, exist_ok=True)
             asked.output.write_text(json.dumps(document, indent=1) + "\n")
         if whose == who[-1]:

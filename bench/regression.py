@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
 import warnings
@@ -39,6 +38,7 @@ from typing import Any
 import numpy as np
 
 import cgscore
+from cgscore_paper.provenance import script_origin
 
 MAX_EXAMPLES = 1000
 TREES = 30
@@ -268,14 +268,11 @@ def main() -> None:
     if arguments.show:
         return show(json.loads(arguments.show.read_text())["cells"])
     warnings.simplefilter("ignore")
-    head = ["git", "rev-parse", "HEAD"]
-    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
-    command = " ".join(["python", "bench/regression.py", *sys.argv[1:]])
     cells: list[dict[str, Any]] = []
     for table in arguments.tables:
         cells += run(table, arguments.seeds, not arguments.ours)
         if arguments.output:  # after every table: cleanlab's forests take minutes
-            result = {"command": command, "commit": commit, "cells": cells}
+            result = {**script_origin(__file__), "cells": cells}
             arguments.output.write_text(json.dumps(result, indent=1) + "\n")
     show(cells)
 

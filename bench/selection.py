@@ -41,6 +41,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 import cgscore
 from cgscore.errors import CGScoreWarning
 from cgscore.selection.orders import RANKED_ORDERS
+from cgscore_paper.provenance import script_origin
 
 SIZE = 5000
 MAX_KERNEL = 10_000  # examples of which the kernel judge is asked
@@ -352,7 +353,8 @@ def main() -> None:
             found = {key(cell): cell for cell in [*cells, *more]}
             cells = [found[place] for place in sorted(found)]
             if options.output:  # after every seed: each takes minutes
-                document = {"version": cgscore.__version__, "cells": cells}
+                origin = {"version": cgscore.__version__, **script_origin(__file__)}
+                document = {**origin, "cells": cells}
                 options.output.parent.mkdir(parents=True, exist_ok=True)
                 options.output.write_text(json.dumps(document, indent=1) + "\n")
     show(cells)

@@ -42,6 +42,7 @@ from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.tasks import in_order
 from cgscore.valuation import margin
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 PAPER = {1: (0.829, 0.796), 2: (0.914, 0.898), 3: (0.953, 0.943), 4: (0.973, 0.967)}
 RUNS = 20
@@ -170,7 +171,7 @@ def main() -> None:
         found = {"partition": trade_off, "whole": whole}[asked.what]()
     if asked.output:
         asked.output.parent.mkdir(parents=True, exist_ok=True)
-        document = {"version": cgscore.__version__, "command": asked.what, **found}
+        document = {"version": cgscore.__version__, **script_origin(__file__), **found}
         asked.output.write_text(json.dumps(document, indent=1) + "\n")
 
 

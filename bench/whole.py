@@ -26,6 +26,7 @@ from exact import products
 import cgscore
 from cgscore.execution.machine import peak_memory
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 EVERY = 240  # seconds between measurements of the machine's speed
 
@@ -89,8 +90,8 @@ def main() -> None:
     flops = 2 * n**3 / 3
     reached = flops / (seconds["factor"] + seconds["inverse"]) / rate
     figures = {
-        "command": " ".join(["python", *sys.argv]),
         "version": cgscore.__version__,
+        **script_origin(__file__),
         "n": n,
         "p": p,
         "dtype": options.dtype,

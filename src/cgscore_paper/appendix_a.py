@@ -14,7 +14,7 @@ from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import shared_run
 from cgscore.solvers.sampled.subsample import recommended_runs
 from cgscore.typing import Array
-from cgscore_paper.cells import Work
+from cgscore_paper.cells import Work, if_finished
 from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, load
 from cgscore_paper.figures import legend_below, panels
@@ -27,6 +27,7 @@ TITLE = "Appendix A: the estimator against the exact score"
 
 DATASET = "cifar-10"
 PER_CLASS, RUNS, FEW_RUNS = 1000, 20, 2
+TABLE_RUNS = (1, 2, 10, 20)  # of the table of appendix J
 KINDS = ("spearman", "pearson")
 PARTS = ("first_term", "partial", "third_term")
 
@@ -38,10 +39,6 @@ SIZES = {"fashion-mnist": (6_000, 60_000), "cifar-10": (5_000, 50_000), "cifar-1
 _PAPER_RUNS = {"fashion-mnist": "2-3", "cifar-10": "2-3", "cifar-100": "about 10"}
 
 _COLOURS = ("#17becf", "#ff7f0e", "#2ca02c", "#d62728")  # by ratio, as in the paper
-_CAUSE = (
-    "The images are another draw than the paper's, and how it scales channels is not said; the "
-    "row of pixels as they are shows what that changes."
-)
 
 
 def positions(codes: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
@@ -132,14 +129,6 @@ def shared_draws(work: Work, standardised: bool, runs: int, seed: int) -> dict[s
     }
 
 
-def shared_cells(plan: Plan) -> list[Cell]:
-    """The cells of `shared_draws`: channels standardised, and as they are."""
-    return [
-        shared_draws.cell(standardised=standardised, runs=runs, seed=plan.seed)
-        for standardised, runs in ((True, RUNS), (False, FEW_RUNS))
-    ]
-
-
 class _Correlations:
     """Correlations of a sequence of estimates with the exact score."""
 
@@ -153,18 +142,23 @@ class _Correlations:
         self.value["pearson"].append(float(np.corrcoef(cg, self._exact)[0, 1]))
 
 
-def make(work: Work, plan: Plan) -> Result:
-    """The figure, what draws that classes share and raw pixels change, and the number of runs."""
-    exacts = work.all([exact_cell(how, plan.seed) for how in (True, False)], "exact scores")
-    separate_cells = [
-        separate_draws.cell(ratio=ratio, runs=FEW_RUNS, seed=plan.seed) for ratio in RATIOS
-    ]
-    shared, raw_pixels, *separate = work.all([*shared_cells(plan), *separate_cells], "estimates")
-    curves = {
-        kind: {str(ratio): shared[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
-        for kind in KINDS
-    }
-    last = {kind: shared[kind][:, -1].tolist() for kind in KINDS}
+@job("estimator.summary", version=1, alone=True, sample={"runs": 3, "seed": 0}, tolerance=1e-3)
+def summary(work: Work, runs: int, seed: int) -> dict[str, Any]:
+    """What the figure and the tables show, from exact scores, shared and separate draws.
+
+    ``terms`` are rank correlations of the score with its terms after `TABLE_RUNS` (appendix J).
+    """
+    shared, raw_pixels = work.all(
+        [
+            shared_draws.cell(standardised=standardised, runs=count, seed=seed)
+            for standardised, count in ((True, runs), (False, FEW_RUNS))
+        ],
+        "estimates",
+    )
+    separate = work.all(
+        [separate_draws.cell(ratio=ratio, runs=FEW_RUNS, seed=seed) for ratio in RATIOS],
+        "estimates",
+    )
     early = {
         "standardised, one draw for all classes": {
             kind: shared[kind][:, FEW_RUNS - 1].tolist() for kind in KINDS
@@ -176,7 +170,50 @@ def make(work: Work, plan: Plan) -> Result:
             kind: raw_pixels[kind][:, -1].tolist() for kind in KINDS
         },
     }
-    n = len(exacts[0]["cg"])
+    return {
+        "examples": len(work(exact_cell(True, seed))["cg"]),
+        "runs": runs,
+        "correlations": {
+            kind: {str(ratio): shared[kind][i].tolist() for i, ratio in enumerate(RATIOS)}
+            for kind in KINDS
+        },
+        "after_few_runs": {"runs": FEW_RUNS, **early},
+        "terms": _terms_by_runs({"standardised": shared, "as they are": raw_pixels}),
+    }
+
+
+def _terms_by_runs(results: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"{name}, {runs} run{'s' * (runs > 1)}": {
+            part: result["terms"][:, place, runs - 1].tolist() for place, part in enumerate(PARTS)
+        }
+        for name, result in results.items()
+        for runs in TABLE_RUNS
+        if runs <= result["terms"].shape[2]
+    }
+
+
+def summary_cell(plan: Plan) -> Cell:
+    """The cell of `summary`."""
+    return summary.cell(runs=RUNS, seed=plan.seed)
+
+
+def _not_tested() -> list[Compared]:
+    return [
+        Compared(f"{kind.title()} 1:{ratio}, {RUNS} runs", paper, None)
+        for kind in KINDS
+        for ratio, paper in zip(RATIOS, PAPER[kind], strict=True)
+    ]
+
+
+def make(work: Work, plan: Plan) -> Result:
+    """The figure, what draws that classes share and raw pixels change, and the number of runs."""
+    finished = if_finished(lambda: work(summary_cell(plan)))
+    if finished is None:
+        return Result({}, "", compared=_not_tested(), not_run=[SOURCES[DATASET].title])
+    curves, n = finished["correlations"], finished["examples"]
+    last = {kind: [curves[kind][str(ratio)][-1] for ratio in RATIOS] for kind in KINDS}
+    early = {way: of for way, of in finished["after_few_runs"].items() if way != "runs"}
     runs = {
         name: {"ratio": SOURCES[name].ratio, "runs": _recommended(name), "paper": _PAPER_RUNS[name]}
         for name in SIZES
@@ -189,8 +226,9 @@ def make(work: Work, plan: Plan) -> Result:
         "paper": PAPER,
         "recommended_runs": runs,
     }
+    size = f"{n:,}; {RUNS} runs"
     compared = [
-        Compared(f"{kind.title()} 1:{ratio}, {RUNS} runs", paper, ours_of, _CAUSE)
+        Compared(f"{kind.title()} 1:{ratio}, {RUNS} runs", paper, ours_of, size=size)
         for kind in KINDS
         for ratio, paper, ours_of in zip(RATIOS, PAPER[kind], last[kind], strict=True)
     ]
@@ -201,9 +239,8 @@ def make(work: Work, plan: Plan) -> Result:
 {_lines(head, [("the paper", PAPER), ("ours", last)])}
 
 The paper draws others for each class. Here the classes of a run share one draw, which is much less
-work, in this and in all figures and tables of whole datasets. Channels are standardised by the mean
-and deviation of all training images, which the paper does not say. After {FEW_RUNS} runs, what both
-change, each compared with the exact score of the same pixels:
+work. Channels are standardised by all training images, which the paper does not say. After
+{FEW_RUNS} runs, what both change, each compared with the exact score of the same pixels:
 
 {_lines(head, list(early.items()))}
 
@@ -211,7 +248,7 @@ Runs by the paper's rule that they see half of the others together, overlap igno
 two:
 
 {_runs_table(runs)}"""
-    figure, axes = panels(1, 2, width=3.9, height=3.0)
+    figure, axes = panels(1, 2, width=3.9, height=3.0, share_y=True)
     for panel, kind in zip(axes[0], KINDS, strict=True):
         for ratio, colour, paper in zip(RATIOS, _COLOURS, PAPER[kind], strict=True):
             values = curves[kind][str(ratio)]

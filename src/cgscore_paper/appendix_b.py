@@ -11,37 +11,36 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgscore.kernel import unit_rows
-from cgscore.selection.orders import select
 from cgscore.solvers.sampled.shared_draws import shared_run
-from cgscore.typing import Array
-from cgscore_paper.cells import Work
+from cgscore_paper.cells import CellResult, Work, if_finished
 from cgscore_paper.datasets import SOURCES, load, missing
-from cgscore_paper.figures import RIGHT, SCORES, WRONG, curve, panels
+from cgscore_paper.figures import MAX_POINTS, RIGHT, SCORES, WRONG, deviation, panels
 from cgscore_paper.jobs import Cell, job
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
-from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scores import estimated, shared_runs, subset_cell
-from cgscore_paper.trainings import accuracy_cells, examples_cell, values
+from cgscore_paper.pruning_curves import score_stages, subset_size
+from cgscore_paper.results import NOT_TESTED, Compared, Result, table
+from cgscore_paper.trainings import OVERALL_WINDOW, accuracy_cells, subset_codes, values
+from cgscore_paper.whole import WINDOW_SHARE, counts, summary_of, window_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Wrong = NDArray[np.bool_]
-Counts = dict[str, int]
+Counts = Mapping[str, int]
 
 TITLE = "Appendix B: wrong labels and atypical examples"
 
 RATE = 0.2
 _PER_CENT = f"{100 * RATE:.0f} %"
-WINDOW_SHARE = 0.5
 SCATTER_DATASET = "cifar-10"  # in the scatter, and at 1:1
-MAX_SCATTER_POINTS = 5_000
-QUANTILES = (5, 25, 50, 75, 95)
+#: Two readings of "sorted in ascending order": within each given class, or all together.
+READINGS = {"per_class": ("window", "per class"), "overall": (OVERALL_WINDOW, "over all")}
+_STYLES = {"per_class": "o-", "overall": "^--"}
+#: Where the paper finds the highest accuracy.
+PAPER_OFFSET = 30
 
 #: Of the paper's table: positive partial score, negative, among the highest fifth.
 PAPER: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
@@ -49,7 +48,6 @@ PAPER: Mapping[str, Mapping[str, tuple[int, int, int]]] = {
     "cifar-10": {"wrong": (7_146, 2_854, 5_619), "right": (8_331, 31_669, 4_381)},
 }
 GROUPS = ("wrong", "right")
-_COLUMNS = ("accuracy", "deviation", "wrong labels")
 SUBSETS = ("positive", "negative", "highest")
 
 
@@ -77,19 +75,37 @@ def even_cell(plan: Plan, dataset: str) -> Cell:
     return even_run.cell(dataset=dataset, standardised=standardised, rate=RATE, seed=plan.seed)
 
 
-def counts(partial: Array, wrong: Wrong) -> dict[str, Counts]:
-    """Wrong and right labels with a positive and a negative score, and among the highest ones.
+@job(
+    "scores.even_counts",
+    version=1,
+    alone=True,
+    sample={"dataset": "cifar-10", "seed": 0},
+)
+def even_counts(work: Work, dataset: str, seed: int) -> dict[str, Any]:
+    """`whole.counts` of the partial scores of `even_run`."""
+    codes = load(work.data, dataset).codes
+    standardised = SOURCES[dataset].standardised
+    cell = even_run.cell(dataset=dataset, standardised=standardised, rate=RATE, seed=seed)
+    return dict(counts(work(cell)["partial"], wrong_labels(codes, RATE, seed) != codes))
 
-    The highest are as many as there are wrong labels.
-    """
-    positive = partial > 0
-    highest = np.zeros(len(wrong), bool)
-    highest[np.argsort(-partial, kind="stable")[: wrong.sum()]] = True
-    subsets = dict(zip(SUBSETS, (positive, ~positive, highest), strict=True))
-    return {
-        group: {name: int((in_group & in_subset).sum()) for name, in_subset in subsets.items()}
-        for group, in_group in (("wrong", wrong), ("right", ~wrong))
-    }
+
+def even_counts_cell(plan: Plan) -> Cell:
+    """The cell of `even_counts`."""
+    return even_counts.cell(dataset=SCATTER_DATASET, seed=plan.seed)
+
+
+def window_cells(plan: Plan, name: str, reading: str, offset: int) -> list[Cell]:
+    """Trainings on the window that starts at an offset, in per cent."""
+    return accuracy_cells(
+        plan,
+        name,
+        "cg",
+        rate=RATE,
+        order=READINGS[reading][0],
+        fraction=WINDOW_SHARE,
+        offset=offset / 100,
+        repeats=plan.appendix_repeats,
+    )
 
 
 def make(work: Work, plan: Plan) -> Result:
@@ -98,62 +114,60 @@ def make(work: Work, plan: Plan) -> Result:
     datasets = [name for name in PAPER if missing_reasons[name] is None] or list(
         PAPER
     )  # load() explains what is missing
-    work.all([cell for name in datasets for cell in shared_runs(plan, name)], "estimator")
-    whole, rows = {}, []
-    for name in datasets:
-        codes = load(work.data, name).codes
-        wrong = wrong_labels(codes, RATE, plan.seed) != codes
-        scores = estimated(work, shared_runs(plan, name), rate=RATE)
-        runs = f"{plan.runs} run{'s' * (plan.runs > 1)}"
-        counts_by_estimate = {f"1:{SOURCES[name].ratio}, {runs}": counts(scores["partial"], wrong)}
-        if name == SCATTER_DATASET:
-            partial = work(even_cell(plan, name))["partial"]
-            counts_by_estimate["1:1, one run"] = counts(partial, wrong)
-        whole[name] = {"found": scores, "wrong": wrong, "counts": counts_by_estimate}
-        rows += _rows(name, counts_by_estimate)
+    whole = {name: if_finished(lambda name=name: summary_of(work, plan, name)) for name in datasets}  # type: ignore[misc]
+    counted = {name: _counts(work, plan, name, whole[name]) for name in datasets}
     windows = _windows(work, plan, datasets)
-    numbers: dict[str, Any] = {
-        "windows": windows,
-        "counts": {name: whole[name]["counts"] for name in datasets},
-    }
-    if SCATTER_DATASET in whole:
-        numbers["scatter"] = _score_quantiles(
-            whole[SCATTER_DATASET]["found"], whole[SCATTER_DATASET]["wrong"]
-        )
-    text = "\n\n".join(
-        [
-            f"{_PER_CENT} of the labels are wrong. Counts by the partial score, on whole datasets; "
-            "the highest are as many as there are wrong labels:",
-            table(
-                ["", *(f"{group}, {name}" for group in GROUPS for name in SUBSETS)],
-                rows,
-            ),
+    trained = {name: of for name, of in windows.items() if _any(of)}
+    scatter = whole.get(SCATTER_DATASET)
+    if scatter is not None and "scatter_cg" not in scatter.value:
+        scatter = None
+    not_run = [f"{SOURCES[name].title}: {why}" for name, why in missing_reasons.items() if why]
+    not_run += [f"{SOURCES[name].title}, windows" for name in datasets if name not in trained]
+    parts = [
+        f"{_PER_CENT} of the labels are wrong. Counts by the partial score, on whole datasets; "
+        "the highest are as many as there are wrong labels:",
+        table(
+            ["", *(f"{group}, {name}" for group in GROUPS for name in SUBSETS)],
+            [row for name in datasets for row in _rows(name, counted[name])],
+        ),
+    ]
+    if trained:
+        parts += [
             "Accuracy after training on half of the examples, and the share of wrong labels in "
-            "that half, by where the half starts in the ascending order:",
-            _window_table(plan, windows),
-            _best(windows),
+            "that half, by where the half starts in the ascending order, within each given class "
+            "or over all examples:",
+            _window_table(plan, trained),
+            _best(trained),
         ]
-    )
+    figures = {}
+    if trained or scatter is not None:
+        figures[""] = (_figure(trained, scatter), _caption(trained, scatter))
     return Result(
-        numbers,
-        text,
-        {
-            "": (
-                _figure(plan, windows, whole),
-                _caption(
-                    plan,
-                    datasets,
-                    len(whole[SCATTER_DATASET]["wrong"]) if SCATTER_DATASET in whole else 0,
-                ),
-            )
-        },
-        [comparison for name in datasets for comparison in _compared(name, whole[name]["counts"])],
-        [
-            f"{SOURCES[name].title}: {missing_reasons[name]}"
-            for name in PAPER
-            if name not in datasets
-        ],
+        {"windows": trained, "counts": counted},
+        "\n\n".join(parts),
+        figures,
+        [one for name in PAPER for one in _compared(name, counted.get(name, {}), whole.get(name))],
+        not_run,
     )
+
+
+def _any(window: Mapping[str, Any]) -> bool:
+    return any(any(window[reading]["accuracy"]) for reading in READINGS)
+
+
+def _counts(
+    work: Work, plan: Plan, name: str, found: CellResult | None
+) -> dict[str, Mapping[str, Counts]]:
+    """Counts by estimate: at the paper's ratio, and at 1:1."""
+    by_estimate = {}
+    if found is not None:
+        runs = f"{found['runs']} run{'s' * (found['runs'] > 1)}"
+        counts_of = found["rates"][str(round(100 * RATE))]["counts"]
+        by_estimate[f"1:{SOURCES[name].ratio}, {runs}"] = counts_of
+    even = if_finished(lambda: work(even_counts_cell(plan))) if name == SCATTER_DATASET else None
+    if even is not None:
+        by_estimate["1:1, one run"] = {group: even[group] for group in GROUPS}
+    return by_estimate
 
 
 def _rows(name: str, counts_by_estimate: Mapping[str, Mapping[str, Counts]]) -> list[list[Any]]:
@@ -175,150 +189,162 @@ def _shares(counts_of: Mapping[str, Sequence[int]]) -> tuple[float, float, float
     return up / (up + down), right_up / (right_up + right_down), top / (up + down)
 
 
-def _compared(name: str, counts_by_estimate: Mapping[str, Mapping[str, Counts]]) -> list[Compared]:
-    shares, *even_shares = [
+def _compared(
+    name: str, counts_by_estimate: Mapping[str, Mapping[str, Counts]], found: CellResult | None
+) -> list[Compared]:
+    shares: list[tuple[float | None, ...]] = [
         _shares({group: list(counts_of[group].values()) for group in GROUPS})
         for counts_of in counts_by_estimate.values()
     ]
     cause = ""
-    if even_shares:
+    if len(shares) > 1:
         cause = (
             f"{SOURCES[name].title}: the paper's counts by sign are those of the ratio 1:1, not of "
             f"1:{SOURCES[name].ratio}. One run at 1:1 (row of the table) has "
-            f"{even_shares[0][0]:.3f} of the wrong and {even_shares[0][1]:.3f} of the "
-            "right labels positive. "
-            "With more others for each of a class, predictions lean to the others, and more "
-            "partial scores are positive."
+            f"{shares[1][0]:.3f} of the wrong and {shares[1][1]:.3f} of the right labels positive."
         )
     labels = (
         "positive among wrong labels",
         "positive among right labels",
         "wrong labels in the top",
     )
+    size = f"{found['examples']:,}; {next(iter(counts_by_estimate))}" if found else ""
+    ours = shares[0] if shares else (None, None, None)
     return [
-        Compared(f"{SOURCES[name].title}, {label}", paper, ours, cause)
-        for label, paper, ours in zip(labels, _shares(PAPER[name]), shares, strict=True)
+        Compared(f"{SOURCES[name].title}, {label}", paper, value, cause, size)
+        for label, paper, value in zip(labels, _shares(PAPER[name]), ours, strict=True)
     ]
 
 
 def _windows(work: Work, plan: Plan, datasets: Sequence[str]) -> dict[str, Any]:
-    """Accuracies of every training, and shares of wrong labels, at every offset."""
-    work.all([subset_cell(plan, name, RATE) for name in datasets], "scores")
-    work.all([examples_cell(plan, name) for name in datasets], "examples")
+    """For both readings: accuracies of every training, and wrong labels, at every offset."""
+    score_stages(work, plan, [(name, RATE) for name in datasets])
     cells = {
-        (name, offset): accuracy_cells(
-            plan,
-            name,
-            "cg",
-            rate=RATE,
-            order="window",
-            fraction=WINDOW_SHARE,
-            offset=offset / 100,
-            repeats=plan.appendix_repeats,
-        )
+        (name, reading, offset): window_cells(plan, name, reading, offset)
         for name in datasets
+        for reading in READINGS
         for offset in plan.offsets
     }
-    work.all([cell for trainings in cells.values() for cell in trainings], "windows")
+    work.finished([cell for trainings in cells.values() for cell in trainings], "windows")
     windows: dict[str, Any] = {}
     for name in datasets:
-        codes = work(examples_cell(plan, name))["own"]
-        given = wrong_labels(codes, RATE, plan.seed)
-        score, count = (
-            values(work, plan, name, "cg", RATE),
-            max(1, round(WINDOW_SHARE * len(codes))),
-        )
-        positions = [
-            select(score, given, count, order="window", offset=offset / 100)
-            for offset in plan.offsets
-        ]
+        wrong = if_finished(lambda name=name: _wrong(work, plan, name))  # type: ignore[misc]
         windows[name] = {
-            "examples": len(codes),
+            "examples": subset_size(work, plan, name),
             "offsets": list(plan.offsets),
-            "accuracy": [
-                [training["accuracy"] for training in work.all(cells[name, offset])]
-                for offset in plan.offsets
-            ],
-            "wrong": [float((given != codes)[rows].mean()) for rows in positions],
+            **{
+                reading: {
+                    "accuracy": [
+                        [one["accuracy"] for one in work.finished(cells[name, reading, offset])]
+                        for offset in plan.offsets
+                    ],
+                    "wrong": wrong and [wrong[reading][str(offset)] for offset in plan.offsets],
+                }
+                for reading in READINGS
+            },
         }
     return windows
 
 
+def _wrong(work: Work, plan: Plan, name: str) -> Mapping[str, Mapping[str, float]] | None:
+    """Shares of wrong labels of windows: of a whole dataset from its summary."""
+    if plan.examples is None:
+        found: Mapping[str, Any] = summary_of(work, plan, name)["rates"][str(round(100 * RATE))]
+        return found.get("windows")
+    codes = subset_codes(work, plan, name)
+    given = wrong_labels(codes, RATE, plan.seed)
+    return window_shares(values(work, plan, name, "cg", RATE), given, given != codes)
+
+
 def _window_table(plan: Plan, windows: Mapping[str, Any]) -> str:
-    columns = [column for column in _COLUMNS if column != "deviation" or plan.appendix_repeats > 1]
-    head = [
-        "offset",
-        *(f"{SOURCES[name].title}, {column}" for name in windows for column in columns),
-    ]
+    head = ["offset"]
+    for name in windows:
+        for _, label in READINGS.values():
+            head += [f"{SOURCES[name].title}, {label}", "wrong"]
     rows: list[list[Any]] = []
     for i, offset in enumerate(plan.offsets):
         rows.append([f"{offset} %"])
         for window in windows.values():
-            values_of = {
-                "accuracy": float(np.mean(window["accuracy"][i])),
-                "deviation": float(np.std(window["accuracy"][i])),
-                "wrong labels": window["wrong"][i],
-            }
-            rows[-1] += [values_of[column] for column in columns]
+            for reading in READINGS:
+                accuracies, wrong = window[reading]["accuracy"][i], window[reading]["wrong"]
+                shown = f"{np.mean(accuracies):.4f}" if accuracies else NOT_TESTED
+                rows[-1] += [shown, wrong[i] if wrong else None]
     return table(head, rows)
 
 
+def best_offset(window: Mapping[str, Any], reading: str) -> int | None:
+    """Where accuracy is highest; None unless every window was trained on."""
+    accuracies = window[reading]["accuracy"]
+    if not all(accuracies):
+        return None
+    best = int(np.argmax([np.mean(of) for of in accuracies]))
+    return int(window["offsets"][best])
+
+
 def _best(windows: Mapping[str, Any]) -> str:
-    """Where accuracy is highest."""
-    offsets = []
-    for name, window in windows.items():
-        best = int(np.argmax([np.mean(accuracies) for accuracies in window["accuracy"]]))
-        offsets.append(f"{window['offsets'][best]} % for {SOURCES[name].title}")
-    return f"The highest accuracy is at {' and '.join(offsets)}; in the paper at 30 % for both."
+    offsets = [
+        f"{best} % for {SOURCES[name].title} {label}"
+        for name, window in windows.items()
+        for reading, (_, label) in READINGS.items()
+        if (best := best_offset(window, reading)) is not None
+    ]
+    if not offsets:
+        return f"The paper's accuracy is highest at {PAPER_OFFSET} % for both."
+    return (
+        f"The highest accuracy is at {', '.join(offsets)}; in the paper at {PAPER_OFFSET} % for "
+        "both."
+    )
 
 
-def _score_quantiles(scores: Mapping[str, Array], wrong: Wrong) -> dict[str, Any]:
-    """Quantiles of both scores for right and wrong labels."""
-    return {
-        "dataset": SCATTER_DATASET,
-        "quantiles": list(QUANTILES),
-        **{
-            group: {
-                name: np.percentile(scores[name][in_group], QUANTILES) for name in ("partial", "cg")
-            }
-            for group, in_group in (("right", ~wrong), ("wrong", wrong))
-        },
-    }
-
-
-def _figure(plan: Plan, windows: Mapping[str, Any], whole: Mapping[str, Any]) -> Figure:
-    scatter = SCATTER_DATASET in whole
-    figure, ((*upper,),) = panels(1, len(windows) + scatter, width=3.4, height=2.9)
-    for axes, letter, (name, window) in zip(upper, "ab", windows.items(), strict=False):
+def _figure(windows: Mapping[str, Any], scatter: CellResult | None) -> Figure:
+    figure, ((*upper,),) = panels(1, len(windows) + (scatter is not None), width=3.6, height=2.9)
+    for axes, (name, window) in zip(upper, windows.items(), strict=False):
         _window_panel(axes, window)
-        axes.set_title(f"({letter}) {SOURCES[name].title}")
-    if scatter:
-        _scatter(upper[-1], plan, whole[SCATTER_DATASET]["found"], whole[SCATTER_DATASET]["wrong"])
-        upper[-1].set_title(f"({'abc'[len(windows)]}) {SOURCES[SCATTER_DATASET].title}")
+        axes.set_title(SOURCES[name].title)
+    if scatter is not None:
+        _scatter(upper[-1], scatter)
+        upper[-1].set_title(SOURCES[SCATTER_DATASET].title)
     figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
     return figure
 
 
 def _window_panel(axes: Axes, window: Mapping[str, Any]) -> None:
-    curve(axes, window["offsets"], window["accuracy"], "cg")
+    blue = SCORES["cg"][1]
+    for reading, (_, label) in READINGS.items():
+        points = [
+            (offset, accuracies)
+            for offset, accuracies in zip(
+                window["offsets"], window[reading]["accuracy"], strict=True
+            )
+            if accuracies
+        ]
+        if not points:
+            continue
+        offsets = [offset for offset, _ in points]
+        means = [np.mean(accuracies) for _, accuracies in points]
+        spread = [deviation(accuracies) or np.nan for _, accuracies in points]
+        style = _STYLES[reading] if len(points) > MAX_POINTS else _STYLES[reading][0]
+        axes.errorbar(
+            offsets, means, spread, fmt=style, color=blue, label=label, markersize=4, capsize=2
+        )
+    axes.legend(loc="lower left")
     axes.set(xlabel="window starts at (% of examples)", ylabel="test accuracy")
-    axes.yaxis.label.set_color(SCORES["cg"][1])
-    right_axis = axes.twinx()
-    right_axis.plot(
-        window["offsets"], 100 * np.array(window["wrong"]), "s--", color=WRONG, markersize=3
-    )
-    right_axis.set_ylabel("wrong labels in the window (%)", color=WRONG)
-    right_axis.set_ylim(bottom=-2)
-    right_axis.grid(visible=False)
+    axes.yaxis.label.set_color(blue)
+    wrong = window["per_class"]["wrong"]
+    if wrong:
+        right_axis = axes.twinx()
+        right_axis.plot(window["offsets"], 100 * np.array(wrong), ":", color=WRONG)
+        right_axis.set_ylabel("wrong labels (%), per class", color=WRONG)
+        right_axis.set_ylim(bottom=-2)
+        right_axis.grid(visible=False)
 
 
-def _scatter(axes: Axes, plan: Plan, scores: Mapping[str, Array], wrong: Wrong) -> None:
-    rows = np.random.default_rng(plan.seed).permutation(len(wrong))[:MAX_SCATTER_POINTS]
+def _scatter(axes: Axes, found: CellResult) -> None:
+    partial, cg, wrong = (found[f"scatter_{name}"] for name in ("partial", "cg", "wrong"))
     for in_group, colour, label in ((~wrong, RIGHT, "right label"), (wrong, WRONG, "wrong label")):
-        positions = rows[in_group[rows]]
         axes.plot(
-            scores["partial"][positions],
-            scores["cg"][positions],
+            partial[in_group],
+            cg[in_group],
             ".",
             color=colour,
             markersize=2,
@@ -327,29 +353,24 @@ def _scatter(axes: Axes, plan: Plan, scores: Mapping[str, Array], wrong: Wrong) 
             rasterized=True,
         )
     axes.axvline(0, color="#444444", linewidth=0.8, zorder=1)
-    axes.set_xlim(*np.percentile(scores["partial"], (0.1, 99.9)))
-    axes.set_ylim(0, float(np.percentile(scores["cg"], 99.9)))
+    axes.set_xlim(*np.percentile(partial, (0.1, 99.9)))
+    axes.set_ylim(0, float(np.percentile(cg, 99.9)))
     axes.set(xlabel="partial CG-score", ylabel="CG-score")
     axes.legend(loc="upper left", markerscale=4, handletextpad=0.2)
 
 
-def _caption(plan: Plan, datasets: Sequence[str], scattered: int) -> str:
-    caption = (
-        f"{'(a), (b)' if len(datasets) > 1 else '(a)'} Test accuracy (left axis) of a "
-        "network trained "
-        f"on half of the examples, {_PER_CENT} of the labels being wrong, from each offset of the "
-        "ascending order by CG-score; trainings for each offset, of which the mean is shown: "
-        f"{plan.appendix_repeats}. Dashed (right axis): wrong labels in that half. Windows are "
-        "taken within each given class, the same share of each; the paper takes them over all "
-        f"classes together. {plan.description}"
-    )
-    if scattered:
-        caption += (
-            f" ({'abc'[len(datasets)]}) Partial score and CG-score on whole "
-            f"{SOURCES[SCATTER_DATASET].title} "
-            f"({plan.runs} runs of the estimator), {min(MAX_SCATTER_POINTS, scattered):,} "
-            f"of {scattered:,} "
-            "examples, drawn at random; the axes "
-            "leave out the outermost thousandths."
+def _caption(windows: Mapping[str, Any], scatter: CellResult | None) -> str:
+    parts = []
+    if windows:
+        parts.append(
+            f"Test accuracy (left axis) of a network trained on half of the examples, {_PER_CENT} "
+            "of the labels being wrong, from each offset of the ascending order by CG-score. "
+            "Dotted (right axis): wrong labels in that half."
         )
-    return caption
+    if scatter is not None:
+        shown, count = len(scatter["scatter_cg"]), scatter["examples"]
+        parts.append(
+            f"{'Last: partial' if windows else 'Partial'} score and CG-score, {shown:,} of "
+            f"{count:,} examples, drawn at random; axes leave out the outermost thousandths."
+        )
+    return " ".join(parts)

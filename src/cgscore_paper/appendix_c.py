@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from cgscore.typing import Array, Index
 from cgscore_paper import densities
-from cgscore_paper.cells import Work
+from cgscore_paper.cells import CellResult, Work, if_finished
 from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES, Images, load, missing
 from cgscore_paper.figures import SCORES, panels
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Result, table
-from cgscore_paper.scores import estimated, shared_runs
+from cgscore_paper.whole import summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 TITLE = "Appendix C: examples sorted by the CG-score"
 
-# Its files hold numbers only.
-_FASHION = (
+#: Names of classes, of which the files hold numbers only.
+FASHION = (
     "T-shirt",
     "trouser",
     "pullover",
@@ -55,85 +55,96 @@ def make(work: Work, plan: Plan) -> Result:
         "cifar-10"
     ]
     datasets = dict.fromkeys([*grey_datasets, "cifar-10", *class_datasets])
-    work.all([cell for name in datasets for cell in shared_runs(plan, name)], "estimator")
-
-    first, shown = _every_class(work, plan, grey_datasets)
-    second, shown["cifar-10"] = _cifar(work, plan)
-    figures = {"": first, "-2": second}
-    parts = [
-        "Whole datasets with right labels. The JSON file has the positions and scores of all "
-        "images that are shown."
-    ]
-    numbers: dict[str, Any] = {"shown": shown, "classes": {}, "four_classes": {}}
-    for name in class_datasets:
-        images, cg = load(work.data, name), _cg(work, plan, name)
-        means, spread = (
-            np.array([statistic(cg[images.codes == c]) for c in range(len(images.names))])
-            for statistic in (np.mean, np.std)
-        )
-        order = np.argsort(means, kind="stable")
-        four = [*order[:2].tolist(), *order[-2:].tolist()]
-        correlation = spearman(means, spread)
-        numbers["classes"][name] = {
-            "names": [images.names[c] for c in order],
-            "means": means[order],
-            "deviations": spread[order],
-            "rank_correlation_of_means_and_deviations": correlation,
-        }
-        figures[f"-{len(figures) + 1}"] = _classes(plan, name, numbers["classes"][name])
-        drawn, numbers["four_classes"][name] = _four_classes(name, images, cg, four)
-        figures[f"-{len(figures) + 1}"] = drawn
-        parts += [
-            f"{SOURCES[name].title}: classes with the lowest and the highest means. Over all "
-            f"{len(means)} classes, means and deviations have a rank correlation of "
-            f"{correlation:.3f}.",
-            table(
-                ["class", "mean", "deviation"],
-                [[images.names[c], float(means[c]), float(spread[c])] for c in four],
-            ),
-        ]
+    found = {
+        name: summary
+        for name in datasets
+        if (summary := if_finished(lambda name=name: summary_of(work, plan, name))) is not None  # type: ignore[misc]
+    }
     not_run = [f"{SOURCES[name].title}: {why}" for name, why in missing_reasons.items() if why]
+    not_run += [f"{SOURCES[name].title}" for name in datasets if name not in found]
+    figures: dict[str, tuple[Figure, str]] = {}
+    numbers: dict[str, Any] = {"shown": {}, "classes": {}, "four_classes": {}}
+    greys = {name: found[name] for name in grey_datasets if name in found}
+    if greys:
+        figures[""], shown = _every_class(work, greys)
+        numbers["shown"] |= shown
+    if "cifar-10" in found:
+        figures[_suffix(figures)], shown = _four(work, "cifar-10", found["cifar-10"])
+        numbers["shown"]["cifar-10"] = shown
+    parts = ["Whole datasets with right labels; positions and scores of images are in the JSON."]
+    for name in class_datasets if all(name in found for name in class_datasets) else ["cifar-10"]:
+        if name not in found:
+            continue
+        classes = _class_table(load(work.data, name), found[name])
+        numbers["classes"][name] = classes
+        figures[_suffix(figures)] = _classes(name, found[name]["runs"], classes)
+        figures[_suffix(figures)], numbers["four_classes"][name] = _ends(work, name, found[name])
+        parts.append(_text(name, classes))
     return Result(numbers, "\n\n".join(parts), figures, not_run=not_run)
 
 
+def _suffix(figures: Mapping[str, Any]) -> str:
+    return f"-{len(figures) + 1}" if figures else ""
+
+
+def _class_table(images: Images, found: CellResult) -> dict[str, Any]:
+    """Classes by their means."""
+    means, spread = (np.array(found["classes"][name]) for name in ("means", "deviations"))
+    order = np.argsort(means, kind="stable")
+    return {
+        "names": [images.names[c] for c in order],
+        "means": means[order],
+        "deviations": spread[order],
+        "rank_correlation_of_means_and_deviations": spearman(means, spread),
+    }
+
+
+def _text(name: str, classes: Mapping[str, Any]) -> str:
+    at = [0, 1, -2, -1]
+    rows = [
+        [classes["names"][i], float(classes["means"][i]), float(classes["deviations"][i])]
+        for i in at
+    ]
+    correlation = classes["rank_correlation_of_means_and_deviations"]
+    return (
+        f"{SOURCES[name].title}: classes with the lowest and the highest means. Over all "
+        f"{len(classes['names'])} classes, means and deviations have a rank correlation of "
+        f"{correlation:.3f}.\n\n"
+    ) + table(["class", "mean", "deviation"], rows)
+
+
 def _every_class(
-    work: Work, plan: Plan, datasets: Sequence[str]
+    work: Work, summaries: Mapping[str, CellResult]
 ) -> tuple[tuple[Figure, str], dict[str, Any]]:
     """Three highest and three lowest of each class, a panel for each dataset."""
-    figure, grid = panels(1, len(datasets), width=6.4, height=4.2)
+    figure, grid = panels(1, len(summaries), width=6.4, height=4.2)
     numbers = {}
-    for axes, name in zip(grid[0], datasets, strict=True):
-        images, cg = load(work.data, name), _cg(work, plan, name)
-        names = _FASHION if name == "fashion-mnist" else images.names
-        ranked = [_ranked(cg, images.codes, c) for c in range(len(names))]
-        picked = np.array([[*positions[:3], *positions[-3:]] for positions in ranked]).T
-        numbers[name] = {
-            class_name: _picked_numbers(column, cg)
-            for class_name, column in zip(names, picked.T, strict=True)
-        }
-        _draw_mosaic(axes, images, picked, names)
+    for axes, (name, found) in zip(grid[0], summaries.items(), strict=True):
+        images = load(work.data, name)
+        names = FASHION if name == "fashion-mnist" else images.names
+        extremes = [_shortened(found["shown"][str(c)], 3) for c in range(len(names))]
+        numbers[name] = dict(zip(names, extremes, strict=True))
+        _draw_mosaic(axes, images, np.array([_positions(ends) for ends in extremes]).T, names)
         axes.set_title(SOURCES[name].title, fontsize=9.5)
     caption = (
         "The three highest (top) and the three lowest CG-scores (bottom) of every class, from high "
-        f"to low ({plan.runs} runs of the estimator). The paper marks by eye what may be "
-        "mislabelled; here nothing is marked."
+        "to low. The paper marks by eye what may be mislabelled; here nothing is marked."
     )
     return (figure, caption), numbers
 
 
-def _cifar(work: Work, plan: Plan) -> tuple[tuple[Figure, str], dict[str, Any]]:
+def _four(work: Work, name: str, found: CellResult) -> tuple[tuple[Figure, str], dict[str, Any]]:
     """The paper's four classes of CIFAR-10."""
-    images, cg = load(work.data, "cifar-10"), _cg(work, plan, "cifar-10")
     figure, grid = panels(1, len(_CIFAR), width=2.6, height=2.5)
-    numbers = _draw_extremes(grid[0], images, cg, _CIFAR)
+    numbers = _draw_extremes(grid[0], load(work.data, name), found, _CIFAR)
     caption = (
-        "CIFAR-10: of four classes the ten highest CG-scores (top two rows) and the ten lowest "
-        f"(bottom two rows), from high to low ({plan.runs} runs of the estimator)."
+        f"{SOURCES[name].title}: of four classes the ten highest CG-scores (top two rows) and the "
+        "ten lowest (bottom two rows), from high to low."
     )
     return (figure, caption), numbers
 
 
-def _classes(plan: Plan, name: str, classes: dict[str, Any]) -> tuple[Figure, str]:
+def _classes(name: str, runs: int, classes: dict[str, Any]) -> tuple[Figure, str]:
     """Means of classes with deviations as bars; their names where they fit."""
     figure, grid = panels(1, 1, width=6.4, height=3.0)
     axes, places = grid[0, 0], range(len(classes["names"]))
@@ -154,24 +165,23 @@ def _classes(plan: Plan, name: str, classes: dict[str, Any]) -> tuple[Figure, st
     axes.set_ylabel("CG-score")
     caption = (
         f"{SOURCES[name].title}: mean of the CG-score of every class, with its standard deviation "
-        f"as bars ({plan.runs} runs of the estimator).{_stand_in_note(name)}"
+        f"as bars ({runs} runs of the estimator).{_stand_in_note(name)}"
     )
     return figure, caption
 
 
-def _four_classes(
-    name: str, images: Images, cg: Array, classes: Sequence[int]
-) -> tuple[tuple[Figure, str], dict[str, Any]]:
-    """Pictures of four classes, and below them the densities of their scores."""
+def _ends(work: Work, name: str, found: CellResult) -> tuple[tuple[Figure, str], dict[str, Any]]:
+    """Pictures of the classes with the lowest and the highest means, and their densities."""
+    images, four = load(work.data, name), found["four_classes"]
+    classes = [int(c) for c in four["densities"]]
     figure, grid = panels(2, len(classes), width=2.6, height=2.4)
-    numbers = _draw_extremes(grid[0], images, cg, classes)
-    bins = densities.edges(cg[np.isin(images.codes, classes)], bins=40)
+    numbers = _draw_extremes(grid[0], images, found, classes)
+    bins = np.linspace(four["from"], four["to"], len(four["densities"][str(classes[0])]) + 1)
     for axes, c in zip(grid[1], classes, strict=True):
-        density = densities.density(cg[images.codes == c], bins)
-        densities.steps(axes, density, bins, _BLUE, "")
+        densities.steps(axes, four["densities"][str(c)], bins, _BLUE, "")
         axes.sharey(grid[1, 0])
         axes.set_xlabel("CG-score")
-        numbers[images.names[c]]["density"] = density
+        numbers[images.names[c]]["density"] = four["densities"][str(c)]
     grid[1, 0].set_ylabel("density")
     grid[1, 0].set_ylim(bottom=0)
     caption = (
@@ -186,36 +196,28 @@ def _stand_in_note(name: str) -> str:
     return " It stands in for the paper's CIFAR-100 and ImageNet." if name == "cifar-10" else ""
 
 
-def _cg(work: Work, plan: Plan, name: str) -> Array:
-    return estimated(work, shared_runs(plan, name))["cg"]
-
-
-def _ranked(cg: Array, codes: Index, c: int) -> Index:
-    """Examples of a class, the highest score first."""
-    members = np.flatnonzero(codes == c)
-    return members[np.argsort(-cg[members], kind="stable")]
-
-
-def _picked_numbers(picked: Index, cg: Array) -> dict[str, Any]:
-    """Positions and scores of images of which the first half are the highest."""
-    half = len(picked) // 2
+def _shortened(ends: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """The outermost of both ends of a class."""
     return {
-        end: {"rows": rows, "scores": cg[rows]}
-        for end, rows in (("highest", picked[:half]), ("lowest", picked[half:]))
+        "highest": {key: ends["highest"][key][:count] for key in ("rows", "scores")},
+        "lowest": {key: ends["lowest"][key][-count:] for key in ("rows", "scores")},
     }
 
 
+def _positions(ends: Mapping[str, Any]) -> list[int]:
+    return [*ends["highest"]["rows"], *ends["lowest"]["rows"]]
+
+
 def _draw_extremes(
-    line: Sequence[Axes], images: Images, cg: Array, classes: Sequence[int]
+    line: Sequence[Axes], images: Images, found: CellResult, classes: Sequence[int]
 ) -> dict[str, Any]:
     """Draw the ten highest and the ten lowest of classes, a panel each; what is shown."""
     numbers = {}
     for axes, c in zip(line, classes, strict=True):
-        positions = _ranked(cg, images.codes, c)
-        picked = np.concatenate([positions[:10], positions[-10:]])
-        _draw_mosaic(axes, images, picked.reshape(4, 5))
+        ends = found["shown"][str(c)]
+        _draw_mosaic(axes, images, np.array(_positions(ends)).reshape(4, -1))
         axes.set_title(images.names[c], fontsize=9.5)
-        numbers[images.names[c]] = _picked_numbers(picked, cg)
+        numbers[images.names[c]] = dict(ends)
     return numbers
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from cgscore.errors import OptionError
+from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.files import replace_file
 from cgscore_paper.background_process import active, pause, process, resume, state_file
 from cgscore_paper.cells import Work
@@ -43,7 +43,11 @@ def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
         for name, cells in stages(plan):
             if not only or name.startswith(tuple(only)):
                 start = time.perf_counter()
-                work.all(cells, name)
+                try:
+                    work.all(cells, name)
+                except CGScoreError as error:  # the other stages do not depend on it
+                    print(f"{name}: failed. {error}", flush=True)
+                    continue
                 seconds = time.perf_counter() - start
                 print(f"{name}: {len(cells)} cells, {seconds:,.0f} s now", flush=True)
     finally:

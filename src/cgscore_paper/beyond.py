@@ -81,7 +81,7 @@ def make(work: Work, plan: Plan) -> Result:
         "-2": (
             _pruning_figure(pruned, plan),
             f"Beyond the paper. Test accuracy after training on what is kept, the same share of "
-            f"every class; trainings for each point: {plan.appendix_repeats}. {plan.description}",
+            f"every class; trainings for each point: {plan.appendix_repeats}.",
         ),
     }
     return Result(

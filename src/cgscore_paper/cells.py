@@ -17,13 +17,13 @@ import json
 import shutil
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,20 @@ from cgscore_paper import sources
 from cgscore_paper.datasets import SOURCES, fingerprint
 from cgscore_paper.jobs import Cell
 from cgscore_paper.provenance import provenance
+
+T = TypeVar("T")
+
+
+class NotFinished(ResultError):
+    """A result that is not stored, where none may be computed."""
+
+
+def if_finished(compute: Callable[[], T]) -> T | None:
+    """What a function returns, or None if it needs a result that is not finished."""
+    try:
+        return compute()
+    except NotFinished:
+        return None
 
 
 @dataclass(frozen=True)
@@ -65,8 +79,11 @@ class Work:
         Cells that are computed in parallel.
     progress : Progress
         Receives the progress of every cell.
+    stored_only : bool
+        Whether missing results are an error (`NotFinished`) instead of being computed.
     used : dict
-        Seconds of every cell that was requested, as they were when it was computed.
+        Seconds of every cell that was requested, as they were when it was computed, by the name
+        of its files.
     """
 
     folder: Path
@@ -74,6 +91,7 @@ class Work:
     device: str = "cpu"
     jobs: int = 1
     progress: Progress = field(default_factory=Silent)
+    stored_only: bool = False
     used: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     _results: dict[str, CellResult] = field(default_factory=dict, repr=False, compare=False)
 
@@ -84,6 +102,11 @@ class Work:
     def all(self, cells: Sequence[Cell], phase: str = "") -> list[CellResult]:
         """The results of all cells, in their order; `phase` names the progress of missing ones."""
         missing = {cell.name: cell for cell in cells if self._stored(cell) is None}
+        if missing and self.stored_only:
+            raise NotFinished(
+                f"{self.folder} holds no result of {len(missing)} cells, the first of which is "
+                f"{next(iter(missing))}. Run: python -m cgscore_paper.background run"
+            )
         if missing:
             self.folder.mkdir(parents=True, exist_ok=True)
             for cell in missing.values():
@@ -99,9 +122,15 @@ class Work:
                         advance(1)
         results = [self.load(cell) for cell in cells]
         self.used.update(
-            (cell.name, result.seconds) for cell, result in zip(cells, results, strict=True)
+            (self.stem(cell), result.seconds) for cell, result in zip(cells, results, strict=True)
         )
         return results
+
+    def finished(self, cells: Sequence[Cell], phase: str = "") -> list[CellResult]:
+        """The results of all cells, or, with `stored_only`, of those that are stored."""
+        if self.stored_only:
+            cells = [cell for cell in cells if self._stored(cell) is not None]
+        return self.all(cells, phase) if cells else []
 
     def load(self, cell: Cell) -> CellResult:
         """The stored result of a cell, or a `ResultError` if there is none."""

@@ -204,7 +204,12 @@ def fingerprint(folder: Path, name: str | None = None) -> str:
 
 def c_scores(folder: Path, name: str, codes: Index) -> NDArray[np.float64] | None:
     """Published C-scores of a dataset in the order of its files, or None if there are none."""
-    file = SOURCES[name].c_scores
-    if file is None or not (folder / "cscores" / file).is_file():
+    if not has_c_scores(folder, name):
         return None
-    return read_consistency(folder / "cscores" / file, labels=codes)
+    return read_consistency(folder / "cscores" / str(SOURCES[name].c_scores), labels=codes)
+
+
+def has_c_scores(folder: Path, name: str) -> bool:
+    """Whether there are published C-scores of a dataset."""
+    file = SOURCES[name].c_scores
+    return file is not None and (folder / "cscores" / file).is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,3 +35,10 @@ def steps(axes: Axes, heights: Array, bin_edges: Array, colour: str, label: str)
     """Draw a density as filled steps."""
     axes.stairs(heights, bin_edges, fill=True, color=colour, alpha=0.3, linewidth=0, label=label)
     axes.stairs(heights, bin_edges, color=colour, linewidth=1.2)
+
+
+def log_axis(axes: Axes, heights: Iterable[Array]) -> None:
+    """A logarithmic y-axis for densities, of which a few bins are far higher than the rest."""
+    positive = [height for part in heights for height in part if height > 0]
+    axes.set_yscale("log")
+    axes.set_ylim(min(positive) / 2, 2 * max(positive))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from cgscore.typing import Array
+from cgscore_paper.densities import density, edges
 
 #: Shares of the examples at which curves are evaluated: every per cent.
 EXAMINED_SHARES = np.linspace(0, 1, 101)
@@ -43,3 +47,31 @@ def average_precision(score: Array, wrong: NDArray[np.bool_]) -> float:
     from sklearn.metrics import average_precision_score
 
     return float(average_precision_score(wrong, score))
+
+
+def detection_numbers(wrong: NDArray[np.bool_], scores: Mapping[str, Array]) -> dict[str, Any]:
+    """What is drawn or tabulated of scores that are higher for wrong labels, as JSON can write it.
+
+    For each score the curve at `EXAMINED_SHARES`, the AUROC and the share found among as many as
+    are wrong; and densities of ``cg`` for right and wrong labels.
+    """
+    bin_edges = edges(scores["cg"])
+    return {
+        "examples": len(wrong),
+        "wrong": int(wrong.sum()),
+        "scores": {
+            by: {
+                "auroc": auroc(score, wrong),
+                "found_among_as_many": found_at_count(score, wrong),
+                # four digits are finer than what is drawn
+                "found": np.round(found_shares(score, wrong), 4).tolist(),
+            }
+            for by, score in scores.items()
+        },
+        "density": {
+            "from": float(bin_edges[0]),
+            "to": float(bin_edges[-1]),
+            "right": density(scores["cg"][~wrong], bin_edges).tolist(),
+            "wrong": density(scores["cg"][wrong], bin_edges).tolist(),
+        },
+    }

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from cgscore.training import dynamics
-from cgscore_paper.cells import Work
+from cgscore_paper.cells import Work, if_finished
 from cgscore_paper.correlations import spearman
 from cgscore_paper.datasets import SOURCES
 from cgscore_paper.figures import heat_colour, legend_below, panels
 from cgscore_paper.plans import Plan
-from cgscore_paper.pruning_curves import available
+from cgscore_paper.pruning_curves import available, untested
 from cgscore_paper.results import Result, table
 from cgscore_paper.scores import subset_cell
-from cgscore_paper.trainings import epochs_cell, examples_cell, values
+from cgscore_paper.trainings import dynamics_cell, epochs_cell, examples_cell, values
 
 TITLE = "Figure 4: training dynamics by CG-score"
 
@@ -30,14 +30,10 @@ def make(work: Work, plan: Plan) -> Result:
     names, not_run = available(work, [DATASET])
     if not names:
         return Result({}, "", not_run=not_run)
-    work.all([examples_cell(plan, DATASET), subset_cell(plan, DATASET)], "scores without training")
-    training = work(epochs_cell(plan, DATASET))
-    cg = values(work, plan, DATASET, "cg")
-    frame = dynamics(cg, training["loss"], training["correct"])
-    by_tenth: dict[str, Any] = {
-        name: frame.pivot_table(index="epoch", columns="level", values=name).to_numpy()
-        for name in ("loss", "accuracy")
-    } | {"velocity": training["velocity"]}
+    found = if_finished(lambda: _dynamics(work, plan))
+    if found is None:
+        return Result({}, "", not_run=[untested(SOURCES[DATASET].title)])
+    examples, by_tenth = found
     epochs, count = by_tenth["loss"].shape
     tenth = np.arange(1, count + 1)
     compared = {
@@ -49,27 +45,40 @@ def make(work: Work, plan: Plan) -> Result:
     }
     rho = {name: spearman(tenth, values_of) for name, values_of in compared.items()}
     numbers = {
-        "examples": len(cg),
+        "examples": examples,
         "epochs": list(range(1, epochs + 1)),
         "tenths": tenth.tolist(),
         **{name: values_of.tolist() for name, values_of in by_tenth.items()},
         "spearman": rho,
     }
-    figure = _draw(by_tenth)
     head = ["", "lowest tenth", "fifth", "highest tenth", "rank correlation with the tenth"]
     rows = [
         [name, *(float(values_of[i]) for i in (0, count // 2 - 1, count - 1)), rho[name]]
         for name, values_of in compared.items()
     ]
-    title = SOURCES[DATASET].title
     caption = (
-        f"One training of {epochs} epochs on {len(cg):,} examples of {title}, in tenths by the "
-        "CG-score: blue has the lowest scores, red the highest. Loss and accuracy are those "
-        f"of the training examples after each epoch; the kernel velocity is that of {plan.group} "
-        f"examples of each tenth, from the end of the epoch before. {plan.description}"
+        f"One training of {epochs} epochs on {examples:,} examples of {SOURCES[DATASET].title}, in "
+        "tenths by the CG-score: blue has the lowest scores, red the highest. Loss and accuracy "
+        "are those of the training examples after each epoch; the kernel velocity is that of "
+        f"{plan.group} examples of each tenth, from the end of the epoch before, on a logarithmic "
+        "axis."
     )
-    text = f"{table(head, rows)}\n\n{_text(rho)}"
-    return Result(numbers, text, {"": (figure, caption)}, not_run=not_run)
+    return Result(numbers, f"{table(head, rows)}\n\n{_text(rho)}", {"": (_draw(by_tenth), caption)})
+
+
+def _dynamics(work: Work, plan: Plan) -> tuple[int, dict[str, Any]]:
+    """How many examples, and measures by epoch and tenth."""
+    if plan.examples is None:
+        found = work(dynamics_cell(plan, DATASET, "exact_cg"))
+        return found["examples"], {name: np.asarray(found[name]) for name in MEASURES}
+    work.all([examples_cell(plan, DATASET), subset_cell(plan, DATASET)], "scores without training")
+    training = work(epochs_cell(plan, DATASET))
+    cg = values(work, plan, DATASET, "cg")
+    frame = dynamics(cg, training["loss"], training["correct"])
+    return len(cg), {
+        name: frame.pivot_table(index="epoch", columns="level", values=name).to_numpy()
+        for name in ("loss", "accuracy")
+    } | {"velocity": training["velocity"]}
 
 
 def _draw(by_tenth: dict[str, Any]) -> Any:
@@ -87,6 +96,8 @@ def _draw(by_tenth: dict[str, Any]) -> Any:
             )
         panel.set_xlabel("epoch")
         panel.set_ylabel(label)
+        if name == "velocity":  # the first epoch is far above the others
+            panel.set_yscale("log")
         panel.xaxis.get_major_locator().set_params(integer=True)
     legend_below(figure, [axes[0, 0]], columns=10)
     return figure

@@ -6,10 +6,10 @@ import io
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cgscore.execution.files import replace_file
 
@@ -24,14 +24,15 @@ SCORES: dict[str, tuple[str, str]] = {
     "cg_prime": ("CG'-score", "#999999"),
     "c_score": ("1 - C-score", "#009e73"),
     "el2n": ("EL2N", "#e69f00"),
-    "forgetting": ("forgetting", "#d55e00"),
-    "tracin": ("TracIn", "#cc79a7"),
-    "self_influence": ("TracIn (self-influence)", "#cc79a7"),
+    "forgetting": ("forgetting", "#cc79a7"),
+    "tracin": ("TracIn", "#d55e00"),
+    "self_influence": ("TracIn (self-influence)", "#d55e00"),
     "craig": ("CRAIG", "#6a3d9a"),
     "feature_cg": ("feature-space CG", "#117733"),
-    "random": ("random", "#b22222"),
-    "full": ("all examples", "#777777"),
-    "oracle": ("oracle", "#000000"),
+    "pixel_cg": ("CG of pixels, same estimator", "#0072b2"),
+    "random": ("random", "#000000"),
+    "full": ("all examples", "#888888"),
+    "oracle": ("oracle", "#999999"),
     "exact_cg": ("exact CG", "#332288"),
     "iterative_cg": ("iterative CG", "#88ccee"),
     "exact_partial": ("exact partial", "#4477aa"),
@@ -62,14 +63,33 @@ _STYLE: Any = {
 }
 
 
+#: Means of fewer trainings have neither a band nor bars.
+MIN_REPEATS = 3
+#: Up to as many x-values are drawn as points with bars, more as lines with bands.
+MAX_POINTS = 3
+_DODGE = 0.025  # between the points of two scores, as a share of the range of x
+
+
 def panels(
-    rows: int, columns: int, *, width: float = 3.2, height: float = 2.6
+    rows: int,
+    columns: int,
+    *,
+    width: float = 3.2,
+    height: float = 2.6,
+    share_y: bool | Literal["row", "col"] = False,
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
-    """A figure and its (rows, columns) array of panels; width and height of each are in inches."""
+    """A figure and its (rows, columns) array of panels; width and height of each are in inches.
+
+    Several panels have letters. Those with `share_y`, all or of a row or column, have one scale.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
-    return figure, np.asarray(figure.subplots(rows, columns, squeeze=False))
+    grid = np.asarray(figure.subplots(rows, columns, squeeze=False, sharey=share_y))
+    if grid.size > 1:
+        for letter, axes in zip(ascii_lowercase, grid.ravel(), strict=False):
+            axes.set_title(letter, loc="left", fontweight="bold")
+    return figure, grid
 
 
 def heat_colour(level: int, count: int) -> tuple[float, ...]:
@@ -80,16 +100,37 @@ def heat_colour(level: int, count: int) -> tuple[float, ...]:
 
 
 def curve(
-    axes: Axes, x: ArrayLike, samples: Sequence[ArrayLike], by: str, *, style: str = "o-"
+    axes: Axes, x: Sequence[float], samples: Sequence[Sequence[float]], by: str, *, place: int = 0
 ) -> None:
-    """Draw the mean of the values at each x, with a band of their standard deviation."""
+    """Draw the mean of the values at each x that has any.
+
+    With bars of the sample standard deviation, or a band of it where there are more than
+    `MAX_POINTS`, if there are `MIN_REPEATS` values or more. `place` moves points of several scores
+    apart.
+    """
     label, colour = SCORES[by]
-    means = np.array([np.mean(np.asarray(sample)) for sample in samples])
-    deviations = np.array([np.std(np.asarray(sample)) for sample in samples])
-    axes.plot(x, means, style, color=colour, label=label, markersize=3)
-    axes.fill_between(
-        x, means - deviations, means + deviations, color=colour, alpha=0.15, linewidth=0
+    points = [(at, sample) for at, sample in zip(x, samples, strict=True) if len(sample)]
+    if not points:
+        return
+    at = np.array([point for point, _ in points], float)
+    means = np.array([np.mean(sample) for _, sample in points])
+    spread = np.array([deviation(sample) or np.nan for _, sample in points])
+    line = "--" if by == "random" else "-"
+    if len(points) > MAX_POINTS:
+        axes.plot(at, means, f"o{line}", color=colour, label=label, markersize=3)
+        low, high = means - spread, means + spread
+        axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
+        return
+    at = at + place * _DODGE * (max(x) - min(x))
+    kind = {"random": "D"}.get(by, "o")
+    axes.errorbar(
+        at, means, spread, fmt=kind, color=colour, label=label, markersize=4, capsize=2, lw=1
     )
+
+
+def deviation(sample: Sequence[float]) -> float | None:
+    """The sample standard deviation, or None for fewer than `MIN_REPEATS` values."""
+    return float(np.std(sample, ddof=1)) if len(sample) >= MIN_REPEATS else None
 
 
 def legend_below(figure: Figure, panels: Iterable[Axes], columns: int = 7) -> None:

@@ -14,6 +14,7 @@ from cgscore.errors import OptionError
 from cgscore.execution.files import replace_file
 from cgscore_paper.cells import Work
 from cgscore_paper.figures import style
+from cgscore_paper.page import page_text
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written
 
@@ -36,6 +37,8 @@ ITEMS = (
     "theorem-1",
     "beyond",
 )
+#: Not of the paper, and only of the examples of the preset desk.
+SMALL_ITEMS = ("beyond",)
 
 
 def module(name: str) -> Any:
@@ -46,14 +49,18 @@ def module(name: str) -> Any:
 
 
 def do(name: str, work: Work, plan: Plan, folder: Path) -> Written:
-    """Make one item and write its files to a folder."""
+    """Make one item and write its files to a folder.
+
+    With a plan whose cells are computed in the background, from those that are finished.
+    """
     item, start = module(name), time.perf_counter()
-    item_work = replace(work, used={})
+    if plan.background and name in SMALL_ITEMS:
+        raise OptionError(f"{name} is made with --preset desk or paper, not with {plan.name}.")
+    item_work = replace(work, used={}, stored_only=work.stored_only or plan.background)
     with style():
         result = item.make(item_work, plan)
-    written = Written(name, item.TITLE, result, sum(item_work.used.values()))
-    if not item_work.used:
-        written = replace(written, seconds=time.perf_counter() - start)
+    seconds = sum(item_work.used.values()) or time.perf_counter() - start
+    written = Written(name, item.TITLE, result, seconds, list(item_work.used))
     written.write(folder, plan)
     return written
 
@@ -64,48 +71,16 @@ def do_all(
     folder: Path,
     page: Path,
     *,
-    names: Sequence[str] = ITEMS,
+    names: Sequence[str] = (),
     on_item: Callable[[Written], object] = lambda done: None,
 ) -> list[Written]:
     """Make every item, and a page of them all; `on_item` is called after each."""
     written = []
-    for name in names:
+    for name in names or [name for name in ITEMS if not plan.background or name not in SMALL_ITEMS]:
         written.append(do(name, work, plan, folder))
         on_item(written[-1])
     page.parent.mkdir(parents=True, exist_ok=True)
     relative = Path(os.path.relpath(folder, page.parent)).as_posix()
-    text = _page(written, plan, "" if relative == "." else f"{relative}/")
+    text = page_text(written, plan, "" if relative == "." else f"{relative}/")
     replace_file(page, lambda file: file.write(text.encode()))
     return written
-
-
-def _page(written: Sequence[Written], plan: Plan, folder: str) -> str:
-    far = sum(comparison.apart for item in written for comparison in item.result.compared)
-    count = sum(len(item.result.compared) for item in written)
-    contents = "\n".join(f"- [{item.title}](#{_anchor(item.title)})" for item in written)
-    head = f"""# The paper, figure by figure
-
-Every figure and table of "Data Valuation Without Training of a Model" (ICLR 2023), made by
-`cgscore paper --all --preset {plan.name}`; one of them by `cgscore paper NAME` (`--list`).
-Numbers, settings and seeds are in the JSON files beside the figures. A run that was interrupted
-goes on where it was.
-
-- Scores that need no training are those of whole datasets, by the paper's estimator with
-  {plan.runs} runs where nothing else is said (the classes of a run share one draw of others:
-  `cgscore/solvers/sampled/shared_draws.py`).
-- {plan.description}
-- CIFAR-10 stands in where the paper shows CIFAR-100. CIFAR-100, MNIST and ImageNet are read
-  where they are found; what is not found says "not run".
-- Seconds are those of the wall clock, on two cores that also did other work.
-- Wrong labels: an exact count, the same share of every class, spread evenly over the others.
-- {count} numbers of the paper stand beside ours; {far} of them are more than 0.03 apart, each
-  with the cause. Of trainings the paper prints curves and no numbers.
-
-{contents}
-"""
-    return "\n".join([head, *(item.fragment(folder) for item in written)])
-
-
-def _anchor(title: str) -> str:
-    letters = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -")
-    return letters.replace(" ", "-")

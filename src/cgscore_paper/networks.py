@@ -24,6 +24,7 @@ NETWORKS = {
     "fast-cnn": "small CNN",
     "densenet": "DenseNet",
     "vit": "Vision Transformer",
+    "heads": "heads on features",
 }
 
 #: The paper's Vision Transformer, on the hub of Hugging Face.
@@ -48,6 +49,9 @@ _PRETRAINING = Settings(
     weight_decay=0.0,
     augment=False,
 )
+# The DenseNet of the preset full: a third of the growth rate, and the paper's kind of settings.
+_GROWTH = 4
+_DENSE_TRAINING = Settings(epochs=8, learning_rate=0.1, batch_size=128, nesterov=True)
 _FINE_TUNING = replace(FINE_TUNING, epochs=3, learning_rate=1e-4, batch_size=64, augment=False)
 
 
@@ -59,6 +63,8 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
         return preset.build(k, channels=channels, seed=seed), preset
     if name == "densenet":
         preset = replace(preset, model="densenet_bc100", width=None)
+        if plan.background:
+            preset = replace(preset, width=_GROWTH, settings=_DENSE_TRAINING, early=1)
         if plan.prune_training is not None:  # a hundred layers are slow at any width
             half = replace(preset.settings, epochs=max(2, preset.settings.epochs // 2))
             preset = replace(preset, width=3, settings=half)

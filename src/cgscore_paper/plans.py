@@ -92,6 +92,11 @@ class Plan:
         )
 
     @property
+    def background(self) -> bool:
+        """Whether cells are computed by `queue` alone, so that figures show what is finished."""
+        return self.name == "full"
+
+    @property
     def sizes(self) -> dict[str, Any]:
         """The settings on which the result of a cell of this plan depends, as JSON can write them.
 

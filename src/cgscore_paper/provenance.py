@@ -6,8 +6,11 @@ import functools
 import os
 import platform
 import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
+
+from cgscore_paper.sources import script_digest
 
 _ROOT = Path(__file__).resolve().parent
 
@@ -16,6 +19,13 @@ def provenance() -> dict[str, str | None]:
     """Commit, machine and date, as a file of results stores them."""
     now = datetime.now(timezone.utc)
     return {"commit": commit(), "machine": machine(), "date": now.isoformat(timespec="seconds")}
+
+
+def script_origin(script: str) -> dict[str, str | None]:
+    """The same with the digest of a script's sources and its command, for the files of benches."""
+    path = Path(script).resolve()
+    command = " ".join(["python", f"{path.parent.name}/{path.name}", *sys.argv[1:]])
+    return {"command": command, **provenance(), "sources": script_digest(path)}
 
 
 @functools.cache

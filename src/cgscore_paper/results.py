@@ -10,32 +10,48 @@ from typing import TYPE_CHECKING, Any
 
 from cgscore import __version__
 from cgscore.execution.files import replace_file
+from cgscore_paper import sources
 from cgscore_paper.figures import save
 from cgscore_paper.plans import Plan
+from cgscore_paper.provenance import provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Larger differences from the paper need a cause.
+#: Larger differences from the paper are explained by a run, or called unexplained.
 MAX_UNEXPLAINED_DIFFERENCE = 0.03
+#: In tables, of what no finished cell shows.
+NOT_TESTED = "not tested"
 
 
 @dataclass(frozen=True)
 class Compared:
     """A number of the paper and ours: correlations, shares and accuracies, from -1 to 1.
 
-    `cause` says in a sentence why they are apart, and which run shows it.
+    Attributes
+    ----------
+    what : str
+        What the number is.
+    paper : float
+        As printed.
+    ours : float or None
+        None while it is not tested.
+    cause : str
+        Why they are apart, in a sentence that names the run that shows it; empty if unexplained.
+    size : str
+        How many examples and repeats ours is of.
     """
 
     what: str
     paper: float
-    ours: float
+    ours: float | None
     cause: str = ""
+    size: str = ""
 
     @property
     def apart(self) -> bool:
         """Whether the difference needs a cause."""
-        return abs(self.ours - self.paper) > MAX_UNEXPLAINED_DIFFERENCE
+        return self.ours is not None and abs(self.ours - self.paper) > MAX_UNEXPLAINED_DIFFERENCE
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,8 @@ class Result:
         The paper's numbers and ours.
     not_run : sequence of str
         What was left out, and why.
+    trials : str
+        Markdown: runs that test an explanation, for an appendix of the page.
     """
 
     numbers: Mapping[str, Any]
@@ -61,16 +79,18 @@ class Result:
     figures: Mapping[str, tuple[Figure, str]] = field(default_factory=dict)
     compared: Sequence[Compared] = ()
     not_run: Sequence[str] = ()
+    trials: str = ""
 
 
 @dataclass(frozen=True)
 class Written:
-    """An item that was made: its name, its title, its result and the seconds of its cells."""
+    """An item that was made: its name, title and result, the seconds and files of its cells."""
 
     name: str
     title: str
     result: Result
     seconds: float
+    cells: Sequence[str] = ()
 
     def fragment(self, folder: str = "", level: int = 2) -> str:
         """Markdown with links to figures in `folder`."""
@@ -79,9 +99,10 @@ class Written:
             parts.append(f"![{self.title}]({folder}{self.name}{suffix}.png)\n\n*{caption}*")
         if self.result.compared:
             parts.append(_comparison(self.result.compared))
-        parts += [f"Not run: {omission}." for omission in self.result.not_run]
+        if self.result.not_run:
+            parts.append(f"Not tested: {'; '.join(self.result.not_run)}.")
         parts.append(f"Seconds of work: {self.seconds:,.0f}. `cgscore paper {self.name}`")
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join(part for part in parts if part) + "\n"
 
     def write(self, folder: Path, plan: Plan) -> list[Path]:
         """Write NAME.json, NAME.md and the figures, and return their paths."""
@@ -89,13 +110,31 @@ class Written:
         written = []
         for suffix, (figure, _) in self.result.figures.items():
             written += save(figure, folder / f"{self.name}{suffix}")
-        document = {
+        for name, text in (
+            (f"{self.name}.json", json.dumps(self._document(plan), indent=1) + "\n"),
+            (f"{self.name}.md", self._page(plan)),
+        ):
+            replace_file(folder / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
+            written.append(folder / name)
+        return written
+
+    def _page(self, plan: Plan) -> str:
+        """The fragment with what a page of all items says once: settings, and trials."""
+        parts = [self.fragment(), f"{plan.description}\n"]
+        return "\n".join([*parts, *([f"{self.result.trials}\n"] if self.result.trials else [])])
+
+    def _document(self, plan: Plan) -> dict[str, Any]:
+        module = f"cgscore_paper.{self.name.replace('-', '_')}"
+        return {
             "name": self.name,
             "title": self.title,
             "preset": plan.name,
             "seed": plan.seed,
             "version": __version__,
+            **provenance(),
+            "sources": sources.digest(module),
             "seconds": round(self.seconds, 1),
+            "cells": sorted(self.cells),
             "settings": settings(plan),
             "numbers": rounded(self.result.numbers),
             "compared": [
@@ -105,17 +144,11 @@ class Written:
                     "ours": rounded(comparison.ours),
                 }
                 | ({"cause": comparison.cause} if comparison.cause else {})
+                | ({"size": comparison.size} if comparison.size else {})
                 for comparison in self.result.compared
             ],
             "not_run": list(self.result.not_run),
         }
-        for name, text in (
-            (f"{self.name}.json", json.dumps(document, indent=1) + "\n"),
-            (f"{self.name}.md", self.fragment()),
-        ):
-            replace_file(folder / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
-            written.append(folder / name)
-        return written
 
 
 def settings(plan: Plan) -> dict[str, Any]:
@@ -155,17 +188,19 @@ def _comparison(compared: Sequence[Compared]) -> str:
         [
             comparison.what,
             comparison.paper,
-            float(comparison.ours),
-            f"{comparison.ours - comparison.paper:+.3f}",
+            NOT_TESTED if comparison.ours is None else float(comparison.ours),
+            "" if comparison.ours is None else f"{comparison.ours - comparison.paper:+.3f}",
         ]
         for comparison in compared
     ]
-    causes = list(
-        dict.fromkeys(
-            comparison.cause for comparison in compared if comparison.cause and comparison.apart
-        )
+    apart = [comparison for comparison in compared if comparison.apart]
+    causes = list(dict.fromkeys(comparison.cause or "Unexplained." for comparison in apart))
+    listing = "\n".join(
+        f"- {cause} ("
+        + "; ".join(one.what for one in apart if (one.cause or "Unexplained.") == cause)
+        + ")"
+        for cause in causes
     )
-    listing = "\n".join(f"- {cause}" for cause in causes)
     return table(["", "paper", "ours", "difference"], rows) + (
         f"\n\nDifferences beyond {MAX_UNEXPLAINED_DIFFERENCE}:\n\n{listing}" if listing else ""
     )

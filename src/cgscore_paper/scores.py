@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgscore import score
 from cgscore.kernel import unit_rows
@@ -38,18 +40,49 @@ def shared_run(work: Work, dataset: str, standardised: bool, seed: int, run: int
 
     At the paper's ratio for every rate of wrong labels, and at its other ratios for right labels.
     """
-    images, source = load(work.data, dataset), SOURCES[dataset]
-    rows = unit_rows(images.rows(standardised))
+    images = load(work.data, dataset)
+    return _run_columns(work, images, images.rows(standardised), dataset, RATES, seed, run)
+
+
+def _run_columns(
+    work: Work,
+    images: Images,
+    pixels: NDArray[Any],
+    dataset: str,
+    rates: Sequence[float],
+    seed: int,
+    run: int,
+) -> dict[str, Any]:
+    """`TERMS` of all images in one run, from their rows of pixels.
+
+    The estimator takes no copies: one of an earlier image gets the terms of that image.
+    """
+    source = SOURCES[dataset]
+    kept, place = originals(pixels)
     estimate = run_estimator(
-        rows, images.codes, source.ratios, seed=seed, run=run, progress=work.progress
+        unit_rows(pixels if len(kept) == len(images) else pixels[kept]),
+        images.codes[kept],
+        source.ratios,
+        seed=seed,
+        run=run,
+        progress=work.progress,
     )
     columns: dict[str, Any] = {}
-    for rate in RATES:
-        given = wrong_labels(images.codes, rate, seed)
+    for rate in rates:
+        given = wrong_labels(images.codes, rate, seed)[kept]
         for ratio in source.ratios if rate == 0 else (source.ratio,):
             terms = estimate.terms(given, ratio, work.progress)
-            columns |= {column(name, rate, ratio): terms[name] for name in TERMS}
+            columns |= {column(name, rate, ratio): terms[name][place] for name in TERMS}
     return columns
+
+
+def originals(pixels: NDArray[Any]) -> tuple[Index, Index]:
+    """Positions of rows that copy no earlier row, and for every row which of them it equals."""
+    flat = np.ascontiguousarray(pixels)
+    whole = flat.view(np.dtype((np.void, flat.itemsize * flat.shape[1])))[:, 0]
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    return kept, np.searchsorted(kept, first[inverse])
 
 
 def shared_runs(plan: Plan, dataset: str) -> list[Cell]:
@@ -77,17 +110,11 @@ def augmented_run(work: Work, dataset: str, seed: int, run: int) -> dict[str, An
 
     As `shared_run` does for right labels, with other crops in every run.
     """
-    images, source = load(work.data, dataset), SOURCES[dataset]
+    images = load(work.data, dataset)
     augmented = images.augmented(np.random.default_rng([seed, 3, run]))
-    rows = unit_rows(augmented.rows(source.standardised, like=images))
-    estimate = run_estimator(
-        rows, images.codes, source.ratios, seed=seed, run=run, progress=work.progress
-    )
-    columns: dict[str, Any] = {}
-    for ratio in source.ratios:
-        terms = estimate.terms(images.codes, ratio, work.progress)
-        columns |= {column(name, 0.0, ratio): terms[name].astype(np.float32) for name in TERMS}
-    return columns
+    pixels = augmented.rows(SOURCES[dataset].standardised, like=images)
+    columns = _run_columns(work, augmented, pixels, dataset, (0.0,), seed, run)
+    return {name: values.astype(np.float32) for name, values in columns.items()}
 
 
 def estimated(

@@ -13,7 +13,7 @@ import functools
 import hashlib
 import io
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGES = ("cgscore", "cgscore_paper")
@@ -29,10 +29,23 @@ def digest(module: str) -> str:
     return content.hexdigest()[:16]
 
 
+def script_digest(path: Path) -> str:
+    """The same for a script outside of the packages."""
+    text = path.read_text(encoding="utf-8")
+    content = hashlib.sha256(f"{code(text)}\n".encode())
+    for name in _closure(_imports(ast.parse(text))):
+        content.update(f"{name}\n{code(_text(name))}\n".encode())
+    return content.hexdigest()[:16]
+
+
 def dependencies(module: str) -> list[str]:
     """A module and the modules of `PACKAGES` that it imports, directly or not, in order."""
+    return _closure([module])
+
+
+def _closure(modules: Iterable[str]) -> list[str]:
     seen: set[str] = set()
-    waiting = [module]
+    waiting = list(modules)
     while waiting:
         name = waiting.pop()
         if name not in seen:
@@ -44,8 +57,12 @@ def dependencies(module: str) -> list[str]:
 @functools.lru_cache
 def imported(module: str) -> frozenset[str]:
     """The modules of `PACKAGES` that one module imports, with the packages that hold them."""
+    return _imports(_tree(module))
+
+
+def _imports(tree: ast.Module) -> frozenset[str]:
     names: set[str] = set()
-    for node in _running_code(_tree(module)):
+    for node in _running_code(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from cgscore.kernel import unit_rows
 from cgscore.solvers.sampled.shared_draws import shared_run
-from cgscore.training import forgetting
 from cgscore.typing import Array
-from cgscore_paper import appendix_j, detection
-from cgscore_paper.cells import Work
+from cgscore_paper import appendix_a, appendix_j
+from cgscore_paper.cells import Work, if_finished
 from cgscore_paper.correlations import spearman
-from cgscore_paper.datasets import SOURCES, c_scores, load, missing
-from cgscore_paper.figures import SCORES, panels
+from cgscore_paper.datasets import SOURCES, c_scores, has_c_scores, load, missing
+from cgscore_paper.figures import SCORES, legend_below, panels
 from cgscore_paper.jobs import Cell, job
 from cgscore_paper.plans import Plan
-from cgscore_paper.results import Compared, Result, table
-from cgscore_paper.scores import estimated, shared_runs, subset_cell
-from cgscore_paper.trainings import epochs_cell, values
+from cgscore_paper.results import MAX_UNEXPLAINED_DIFFERENCE, Compared, Result, table
+from cgscore_paper.scores import subset_cell
+from cgscore_paper.trainings import values
+from cgscore_paper.whole import estimate_of, summary_of
 
 TITLE = "Table 1: rank correlations with scores that need training"
 
@@ -40,70 +41,200 @@ PAPER = {
     },
 }
 
-_COLOURS = ("#0072b2", "#d55e00")  # of the numbers of runs
+#: Images that are scored, and the examples that networks are trained on where they are fewer.
+PARTS = {
+    "plain": "images as they are",
+    "augmented": "cropped and mirrored",
+    "trained_on": "trained on",
+}
+_MARKS = {"plain": ("o", "#0072b2"), "augmented": ("s", "#e69f00"), "trained_on": ("^", "#cc79a7")}
+_SIGN = (
+    "The sizes agree; CG' is high for what is learned fast, so that it falls with what is hard, "
+    "and the paper prints no sign."
+)
 
 
 def make(work: Work, plan: Plan) -> Result:
-    """Correlations on the whole of CIFAR-10 and CIFAR-100 and on the examples trained on."""
+    """Correlations on the whole of CIFAR-10 and CIFAR-100, or on the examples trained on."""
     not_run, datasets = [], []
     for name in PAPER:
         reason = missing(work.data, name)
-        if reason and name != "cifar-10":
+        if reason:
             not_run.append(f"{SOURCES[name].title}: {reason}")
         else:
             datasets.append(name)
-    detection.compute_cells(work, plan, datasets, (0.0,))
     numbers: dict[str, Any] = {}
-    compared, lines = [], []
-    depends: dict[str, Any] = {}
-    scaled: dict[str, Any] = {}
+    lines, trials = [], []
     for name in datasets:
-        codes, title = load(work.data, name).codes, SOURCES[name].title
-        known = c_scores(work.data, name, codes)
-        if known is None:
-            file = SOURCES[name].c_scores
-            not_run.append(f"{title}, C-score: there is no {file} in cscores/ of the data")
-        else:
-            depends[name] = _depends(work, plan, name, 1 - known)
-            scaled[name] = dict(work(scalings_cell(plan, name)).value)
-        numbers[name] = by_part = {
-            "whole": _whole(work, plan, name, None if known is None else 1 - known),
-            "trained_on": _trained_on(work, plan, name, known is not None),
-        }
-        lines += [
-            [f"{title}, paper", None, *_line(PAPER[name])],
-            *(
-                [f"{title}, {what}", by_part[part]["examples"], *_line(by_part[part])]
-                for part, what in (("whole", "whole"), ("trained_on", "trained on"))
-            ),
+        numbers[name] = of_dataset = _parts(work, plan, name)
+        title = SOURCES[name].title
+        lines.append([f"{title}, paper", None, *_line(PAPER[name])])
+        for part, of in of_dataset.items():
+            lines.append([f"{title}, {_label(part, of)}", of["examples"], *_line(of)])
+        not_run += [
+            f"{title}, {SCORES[by][0]}"
+            for by in OTHERS
+            if not any(by in of["cg"] for of in of_dataset.values())
         ]
-        compared += _compared(plan, name, by_part)
-    with_ridge = dict(work(appendix_j.ridges_cell(plan)).value) if scaled else {}
-    numbers |= {"what_it_depends_on": depends, "scalings": scaled, "ridges": with_ridge}
-    head = [f"{SCORES[ours][0]}, {SCORES[by][0]}" for ours in OURS for by in OTHERS]
+        if has_c_scores(work.data, name):
+            trials += _trials(work, plan, name)
     text = "\n\n".join(
         [
             "Spearman's rank correlation, with the sign as it comes. 1 - C-score, forgetting and "
-            "EL2N are high for examples that are hard to learn. So is the CG-score; the CG'-score "
-            "is high for examples that are learned fast, and the paper does not say which sign its "
-            "numbers for it have.",
-            table(["", "examples", *head], lines),
-            "What it depends on: rank correlation with 1 - C-score on all examples, by how many "
-            "others the estimator draws for each of a class and how many runs it averages over.",
-            table(
-                ["", "score", *(f"1:{ratio}" for ratio in RATIOS)],
-                [
-                    [f"{SOURCES[name].title}, {way}", SCORES[by][0], *correlations]
-                    for name, ways in depends.items()
-                    for way, by_part in ways.items()
-                    for by, correlations in by_part.items()
-                ],
-            ),
-            *(_scaling_table(name, by_part) for name, by_part in scaled.items()),
-            *([_ridge_table(with_ridge)] if scaled else []),
+            "EL2N are high for examples that are hard to learn, and so is the CG-score.",
+            table(["", "examples", *_HEAD], lines),
+            *[sentence for name in datasets if (sentence := _nearer(name, numbers[name]))],
         ]
     )
-    return Result(numbers, text, {"": _figure(plan, numbers)}, compared, not_run)
+    figures = {"": _figure(numbers)} if any(numbers.values()) else {}
+    compared = [one for name in PAPER for one in _compared(name, numbers.get(name, {}))]
+    return Result(numbers, text, figures, compared, not_run, "\n\n".join(trials))
+
+
+_HEAD = [f"{SCORES[ours][0]}, {SCORES[by][0]}" for ours in OURS for by in OTHERS]
+
+
+def _label(part: str, of: Mapping[str, Any]) -> str:
+    runs = of.get("runs")
+    return PARTS[part] + (f", {runs} run{'s' * (runs > 1)}" if runs else "")
+
+
+def _parts(work: Work, plan: Plan, name: str) -> dict[str, Any]:
+    """Correlations by what was scored; nothing that is not finished."""
+    parts: dict[str, Any] = {}
+    others = {"c_score": _hard(work, name)}
+    if plan.examples is None:  # networks are trained on all examples
+        others |= {by: _trained(work, plan, name, by) for by in ("forgetting", "el2n")}
+    for part in ("plain", "augmented"):
+        found = if_finished(lambda part=part: estimate_of(work, plan, name, part == "augmented"))  # type: ignore[misc]
+        if found is not None:
+            runs, scores = found
+            ratio = SOURCES[name].ratio
+            ours = {by: np.asarray(scores[f"{by}-{ratio}"]) for by in OURS}
+            parts[part] = {"runs": runs, "examples": len(ours["cg"]), **_correlations(ours, others)}
+    if "plain" not in parts:
+        parts |= _summarised(work, plan, name)
+    if plan.examples is not None:
+        scores = work(subset_cell(plan, name))
+        others = {
+            by: values(work, plan, name, by)
+            for by in OTHERS
+            if by != "c_score" or has_c_scores(work.data, name)
+        }
+        ours = {by: scores[by] for by in OURS}
+        parts["trained_on"] = {"examples": len(ours["cg"]), **_correlations(ours, others)}
+    return parts
+
+
+def _hard(work: Work, name: str) -> Array | None:
+    known = c_scores(work.data, name, load(work.data, name).codes)
+    return None if known is None else 1 - known
+
+
+def _trained(work: Work, plan: Plan, name: str, by: str) -> Array | None:
+    return if_finished(lambda: values(work, plan, name, by))
+
+
+def _summarised(work: Work, plan: Plan, name: str) -> dict[str, Any]:
+    """The correlation with 1 - C-score of a summary, whose single scores are not stored."""
+    found = if_finished(lambda: summary_of(work, plan, name))
+    if found is None or "c_score" not in found.value:
+        return {}
+    at_ratio = found["c_score"][str(SOURCES[name].ratio)]
+    return {
+        "plain": {"runs": found["runs"], "examples": found["examples"]}
+        | {ours: {"c_score": at_ratio[ours]} for ours in OURS}
+    }
+
+
+def _correlations(
+    ours: Mapping[str, Array], others: Mapping[str, Array | None]
+) -> dict[str, dict[str, float]]:
+    return {
+        name: {by: spearman(score, other) for by, other in others.items() if other is not None}
+        for name, score in ours.items()
+    }
+
+
+def _nearer(name: str, parts: Mapping[str, Any]) -> str:
+    """Whether scores of augmented images are nearer to the paper's numbers."""
+    if not {"plain", "augmented"} <= set(parts):
+        return ""
+    both = [
+        [abs(parts[part]["cg"][by] - PAPER[name]["cg"][by]) for part in ("plain", "augmented")]
+        for by in OTHERS
+        if by in parts["plain"]["cg"] and by in parts["augmented"]["cg"]
+    ]
+    if not both:
+        return ""
+    plain, augmented = np.mean(both, axis=0)
+    nearer = sum(second < first for first, second in both)
+    return (
+        f"{SOURCES[name].title}: CG-scores of cropped and mirrored images are nearer to the "
+        f"paper's in {nearer} of {len(both)} numbers; the mean distance is {augmented:.3f}, that "
+        f"of images as they are {plain:.3f}."
+    )
+
+
+def _compared(name: str, parts: Mapping[str, Any]) -> list[Compared]:
+    """The paper's numbers beside ours of images as they are; augmented ones may explain more."""
+    compared = []
+    for ours in OURS:
+        for by in OTHERS:
+            part = next(
+                (part for part in ("plain", "trained_on") if _has(parts, part, by)),
+                None,
+            )
+            paper = PAPER[name][ours][by]
+            what = f"{SOURCES[name].title}: {SCORES[ours][0]} and {SCORES[by][0]}"
+            if part is None:
+                compared.append(Compared(what, paper, None))
+                continue
+            of = parts[part]
+            size = f"{of['examples']:,}; {_label(part, of)}"
+            cause = _cause(ours, by, paper, of, parts.get("augmented"))
+            compared.append(Compared(what, paper, of[ours][by], cause, size))
+    return compared
+
+
+def _cause(
+    ours: str, by: str, paper: float, of: Mapping[str, Any], augmented: Mapping[str, Any] | None
+) -> str:
+    """The run that explains a difference, if there is one."""
+    if ours == "cg_prime" and abs(abs(of[ours][by]) - paper) <= MAX_UNEXPLAINED_DIFFERENCE:
+        return _SIGN
+    value = None if augmented is None else augmented[ours].get(by)
+    if value is not None and abs(value - paper) <= MAX_UNEXPLAINED_DIFFERENCE:
+        return "Scores of cropped and mirrored images agree (row of the table)."
+    return ""
+
+
+def _has(parts: Mapping[str, Any], part: str, by: str) -> bool:
+    return part in parts and by in parts[part]["cg"]
+
+
+def _trials(work: Work, plan: Plan, name: str) -> list[str]:
+    """What the correlation with 1 - C-score depends on."""
+    trials = []
+    found = if_finished(lambda: summary_of(work, plan, name))
+    if found is not None and "c_score" in found.value:
+        trials.append(
+            f"Table 1, {SOURCES[name].title}: correlation with 1 - C-score on all examples, by how "
+            f"many others the estimator draws for each of a class ({found['runs']} runs).\n\n"
+            + table(
+                ["", *(f"1:{ratio}" for ratio in RATIOS)],
+                [
+                    [SCORES[by][0], *(found["c_score"][str(ratio)][by] for ratio in RATIOS)]
+                    for by in DEPENDS
+                ],
+            )
+        )
+    if name == appendix_a.DATASET:
+        scaled = if_finished(lambda: work(scalings_cell(plan, name)))
+        ridges = if_finished(lambda: work(appendix_j.ridges_cell(plan)))
+        trials += [_scaling_table(name, dict(scaled.value))] if scaled else []
+        trials += [_ridge_table(dict(ridges.value))] if ridges else []
+    return trials
 
 
 def _scaling_table(name: str, scaling: dict[str, Any]) -> str:
@@ -126,47 +257,8 @@ def _ridge_table(with_ridge: dict[str, Any]) -> str:
     return (
         f"CG-score and 1 - C-score of {with_ridge['examples']:,} images (those of "
         "appendix A), one run, "
-        "with a ridge on the diagonal of the kernel matrix, which the paper does not have:\n\n"
+        "with a ridge on the diagonal of the kernel matrix, of which the paper says nothing:\n\n"
     ) + table(["", *(f"1:{ratio}" for ratio in RATIOS)], rows)
-
-
-def _whole(work: Work, plan: Plan, name: str, hard: Array | None) -> dict[str, Any]:
-    """All examples, with 1 - C-score where it is known."""
-    scores = estimated(work, shared_runs(plan, name))
-    correlations: dict[str, Any] = {"examples": len(scores["cg"])}
-    for ours in OURS:
-        correlations[ours] = {} if hard is None else {"c_score": spearman(scores[ours], hard)}
-    return correlations
-
-
-def _trained_on(work: Work, plan: Plan, name: str, published: bool) -> dict[str, Any]:
-    """The examples that are trained on, with every other score."""
-    scores = work(subset_cell(plan, name))
-    others = {by: values(work, plan, name, by) for by in OTHERS if published or by != "c_score"}
-    epochs = work(epochs_cell(plan, name))
-    correlations: dict[str, Any] = {
-        "examples": len(scores["cg"]),
-        "cg_and_forgetting_of_one_training": {
-            counted: spearman(scores["cg"], forgetting(epochs["correct"], never_learned=counted))
-            for counted in ("zero", "last")
-        },
-    }
-    for ours in OURS:
-        correlations[ours] = {by: spearman(scores[ours], other) for by, other in others.items()}
-    return correlations
-
-
-def _depends(work: Work, plan: Plan, name: str, hard: Array) -> dict[str, Any]:
-    """Correlations of all examples with 1 - C-score, by ratio and number of runs."""
-    cells = shared_runs(plan, name)
-    ways: dict[str, list[Cell]] = {f"{plan.runs} runs": cells, "1 run": cells[:1]}
-    by_runs: dict[str, Any] = {}
-    for way, runs in ways.items():
-        estimates = [estimated(work, runs, ratio=ratio) for ratio in RATIOS]
-        by_runs[way] = {
-            by: [spearman(estimate[by], hard) for estimate in estimates] for by in DEPENDS
-        }
-    return by_runs
 
 
 @job(
@@ -220,102 +312,32 @@ def scalings_cell(plan: Plan, dataset: str) -> Cell:
     return scalings.cell(dataset=dataset, seed=plan.seed)
 
 
-def _line(correlations: dict[str, Any]) -> list[float | None]:
+def _line(correlations: Mapping[str, Any]) -> list[float | None]:
     return [correlations[ours].get(by) for ours in OURS for by in OTHERS]
 
 
-def _compared(plan: Plan, name: str, by_part: dict[str, Any]) -> list[Compared]:
-    """The paper's numbers: with 1 - C-score on all examples, with the others where we train."""
-    compared = []
-    for ours in OURS:
-        for by in OTHERS:
-            part = by_part["whole" if by == "c_score" else "trained_on"]
-            if by not in part[ours]:
-                continue
-            what = f"{SOURCES[name].title}: {SCORES[ours][0]} and {SCORES[by][0]}"
-            cause = _cause(ours, by, plan, by_part["trained_on"])
-            compared.append(Compared(what, PAPER[name][ours][by], part[ours][by], cause))
-    return compared
-
-
-def _cause(ours: str, by: str, plan: Plan, part: dict[str, Any]) -> str:
-    """Why a number may be apart."""
-    if ours == "cg_prime":
-        return (
-            "CG' is high for what is learned fast, so that a negative sign is expected against "
-            "scores that are high for what is hard; the paper prints none. Its size depends on the "
-            "ratio and on how pixels are scaled: the table of what it depends on."
-        )
-    if by == "c_score":
-        return (
-            "Neither how pixels are scaled nor the number of runs or others makes up for it (the "
-            "tables of what it depends on). A small ridge on the kernel matrix goes the right way, "
-            "as it does in appendix J: last table."
-        )
-    cause = f"{SCORES[by][0]} is of our own trainings. {plan.description}"
-    if by == "forgetting":
-        correlation = part["cg_and_forgetting_of_one_training"]
-        cause += (
-            " What is never right counts as never forgotten, which few epochs make frequent: in "
-            f"one training CG and forgetting have a correlation of {correlation['zero']:.3f}, and "
-            f"of {correlation['last']:.3f} if what is never right counts as forgotten most."
-        )
-    return cause[0].upper() + cause[1:]
-
-
-def _figure(plan: Plan, numbers: dict[str, Any]) -> tuple[Any, str]:
-    """Dots of ours beside the paper's; and the correlation with 1 - C-score by ratio."""
-    datasets = [name for name in PAPER if name in numbers]
-    depends = numbers["what_it_depends_on"]
-    figure, grid = panels(1, len(datasets) + len(depends), width=4.4, height=3.1)
+def _figure(numbers: Mapping[str, Any]) -> tuple[Any, str]:
+    """Points of ours beside the paper's."""
+    shown = {name: parts for name, parts in numbers.items() if parts}
+    figure, grid = panels(1, len(shown), width=4.4, height=3.1, share_y=True)
     pairs = [(ours, by) for ours in OURS for by in OTHERS]
-    for axes, name in zip(grid[0], datasets, strict=False):
-        by_part = numbers[name]
+    for axes, (name, parts) in zip(grid[0], shown.items(), strict=True):
         axes.axhline(0, color="#777777", linewidth=0.8)
-        for shift, marker, colour, label, part in (
-            (-0.2, "D", "#000000", "paper", PAPER[name]),
-            (0.0, "o", "#0072b2", f"all {by_part['whole']['examples']:,}", by_part["whole"]),
-            (
-                0.2,
-                "s",
-                "#d55e00",
-                f"{by_part['trained_on']['examples']:,} trained on",
-                by_part["trained_on"],
-            ),
-        ):
-            at = {x: part[ours][by] for x, (ours, by) in enumerate(pairs) if by in part[ours]}
-            x = [place + shift for place in at]
-            axes.plot(x, list(at.values()), marker, color=colour, markersize=5, label=label)
+        lines = [("paper", "x", "#000000", PAPER[name])]
+        lines += [(PARTS[part], *_MARKS[part], of) for part, of in parts.items()]
+        for i, (label, mark, colour, of) in enumerate(lines):
+            at = {x: of[ours][by] for x, (ours, by) in enumerate(pairs) if by in of[ours]}
+            x = [place + 0.16 * (i - (len(lines) - 1) / 2) for place in at]
+            axes.plot(x, list(at.values()), mark, color=colour, markersize=5, label=label)
         names = [SCORES[by][0] for _, by in pairs]
         axes.set_xticks(range(len(pairs)), names, rotation=30, ha="right")
         axes.axvline(len(OTHERS) - 0.5, color="#777777", linewidth=0.8)
         for place, ours in zip((0.25, 0.75), OURS, strict=True):
             axes.text(
-                place,
-                1.02,
-                SCORES[ours][0],
-                transform=axes.transAxes,
-                ha="center",
-                fontsize=9,
+                place, 0.02, SCORES[ours][0], transform=axes.transAxes, ha="center", fontsize=9
             )
-        axes.set_ylabel(f"rank correlation, {SOURCES[name].title}")
+        axes.set_title(SOURCES[name].title)
         axes.set_ylim(-0.75, 0.75)
-        axes.legend(loc="lower left")
-    for axes, (name, ways) in zip(grid[0, len(datasets) :], depends.items(), strict=True):
-        for (way, correlations), colour in zip(ways.items(), _COLOURS, strict=True):
-            for by, style in (("cg", "o-"), ("partial", "s:")):
-                label = f"{SCORES[by][0]}, {way}"
-                axes.plot(RATIOS, correlations[by], style, color=colour, markersize=4, label=label)
-        axes.axhline(
-            PAPER[name]["cg"]["c_score"], color="#000000", linestyle="--", label="paper, 1:4"
-        )
-        axes.set_xticks(RATIOS, [f"1:{ratio}" for ratio in RATIOS])
-        axes.set_xlabel("of a class : others drawn")
-        axes.set_ylabel(f"correlation with 1 - C-score, {SOURCES[name].title}")
-        axes.legend(loc="best")
-    caption = (
-        "Rank correlations as in the table: the paper's, those of all examples (with published "
-        "C-scores), and those of the examples that networks are trained on. Last: the correlation "
-        f"with 1 - C-score on all examples by how many others are drawn. {plan.description}"
-    )
-    return figure, caption
+    grid[0, 0].set_ylabel("rank correlation")
+    legend_below(figure, grid[0])
+    return figure, "Rank correlations as in the table, beside the paper's."

@@ -22,7 +22,8 @@ from cgscore.training import (
     train,
 )
 from cgscore.training.loop.evaluation import evaluate
-from cgscore.typing import Array
+from cgscore.typing import Array, Index
+from cgscore_paper import feature_scores
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, c_scores, load
 from cgscore_paper.jobs import Cell, job
@@ -39,6 +40,7 @@ from cgscore_paper.scores import (
 )
 
 BY_TRAINING = ("el2n", "forgetting", "tracin", "self_influence", "feature_cg")
+BY_GRADIENT = ("tracin", "self_influence")
 WITHOUT_TRAINING = (
     "cg",
     "partial",
@@ -52,6 +54,8 @@ WITHOUT_TRAINING = (
 EL2N_EPOCHS = 4
 #: Share of wrong labels in the paper's main figures; appendix G has more.
 RATE = 0.2
+#: A window of the order of all examples, whatever their class.
+OVERALL_WINDOW = "window-overall"
 #: Scores that are low for hard examples.
 _LOW_FOR_HARD = ("ridge_margin", "posterior")
 
@@ -87,6 +91,12 @@ def examples_of(work: Work, plan: Plan, dataset: str) -> Mapping[str, Any]:
     """What `examples` returns; it is stored only for a subset, not for a whole dataset."""
     cell = examples_cell(plan, dataset)
     return examples(work, **cell.options) if plan.examples is None else work(cell).value
+
+
+def subset_codes(work: Work, plan: Plan, dataset: str) -> Index:
+    """The right classes of the examples that are trained on."""
+    codes = load(work.data, dataset).codes
+    return codes[subset_rows(plan, codes)]
 
 
 @job(
@@ -179,6 +189,10 @@ def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> 
         return np.asarray(work(estimate_cell(plan, dataset))[f"{by}-{SOURCES[dataset].ratio}"])
     if plan.examples is None and by == "exact_cg":
         return np.asarray(work(exact_cell(dataset))["cg"])
+    if plan.examples is None and by in BY_GRADIENT:
+        return np.asarray(work(tracin_cell(plan, dataset, rate))[by])
+    if plan.examples is None and by in ("feature_cg", "pixel_cg"):
+        return feature_scores.column(work, plan, dataset, by, rate)
     if by in WITHOUT_TRAINING:
         column = work(subset_cell(plan, dataset, rate))[by]
         return -column if by in _LOW_FOR_HARD else np.asarray(column)
@@ -186,9 +200,21 @@ def values(work: Work, plan: Plan, dataset: str, by: str, rate: float = 0.0) -> 
         runs = work.all(scoring_cells(plan, dataset, rate), "trainings for scores")
         return np.asarray(np.mean([run[by] for run in runs], axis=0))
     if by == "c_score":
-        return SIGNS[by] * np.asarray(examples_of(work, plan, dataset)["c_score"])
+        known = c_scores(work.data, dataset, load(work.data, dataset).codes)
+        if known is not None:
+            return SIGNS[by] * known[subset_rows(plan, load(work.data, dataset).codes)]
     scores = ", ".join((*WITHOUT_TRAINING, *BY_TRAINING, "c_score"))
     raise OptionError(f"by must be one of {scores}; got {by!r}.")
+
+
+def positions(score: Array, given: Index, count: int, order: str, offset: float = 0.0) -> Index:
+    """Examples that stay, the same share of every class.
+
+    `order` is one of `cgscore.selection`, or `OVERALL_WINDOW`, which takes classes together.
+    """
+    if order == OVERALL_WINDOW:
+        return select(score, np.zeros_like(given), count, order="window", offset=offset)
+    return select(score, given, count, order=order, offset=offset)
 
 
 @job(
@@ -223,8 +249,8 @@ def accuracy(
 ) -> dict[str, Any]:
     """Test accuracy after training on pruned data, the same share of every class.
 
-    ``by`` is a score, ``random``, ``full`` or ``craig``. The number of steps does not depend on
-    how much is pruned.
+    ``by`` is a score, ``random``, ``full`` or ``craig``, ``order`` one of `positions`. The number
+    of steps does not depend on how much is pruned.
     """
     sizes, training_seed = Plan.named(plan, seed), 1000 * seed + repeat
     data = examples_of(work, sizes, dataset)
@@ -240,7 +266,7 @@ def accuracy(
             else values(work, sizes, dataset, by, rate)
         )
         count = max(1, round(fraction * len(given)))
-        pruning["rows"] = select(score, given, count, order=order, offset=offset)
+        pruning["rows"] = positions(score, given, count, order, offset)
     cell = accuracy.cell(
         plan=plan,
         dataset=dataset,
@@ -364,3 +390,83 @@ def training_epochs(work: Work, plan: str, dataset: str, seed: int) -> dict[str,
 def epochs_cell(plan: Plan, dataset: str) -> Cell:
     """The cell of `training_epochs`."""
     return training_epochs.cell(plan=plan.name, dataset=dataset, seed=plan.seed)
+
+
+@job(
+    "trained.dynamics",
+    version=1,
+    sample={"plan": "sample", "dataset": "fashion-mnist", "by": "cg", "seed": 0},
+    tolerance=None,  # trainings amplify rounding
+)
+def training_dynamics(work: Work, plan: str, dataset: str, by: str, seed: int) -> dict[str, Any]:
+    """Loss, accuracy and kernel velocity of tenths by a score, epoch by epoch, of one training."""
+    from cgscore.training import dynamics, kernel_velocity, velocity_groups
+
+    sizes = Plan.named(plan, seed)
+    data, preset = examples_of(work, sizes, dataset), sizes.scoring(dataset)
+    score = values(work, sizes, dataset, by)
+    model, _ = network(work, sizes, dataset, sizes.net, seed)
+    last = preset.settings.epochs
+    with TemporaryDirectory() as folder:
+        trained = train(
+            model,
+            data["X"],
+            data["own"],
+            settings=preset.settings,
+            seed=seed,
+            checkpoint=folder,
+            keep=range(last + 1),
+            records="given",
+            progress=False,
+            device=work.device,
+        )
+        velocities = kernel_velocity(
+            (trained.at(epoch) for epoch in range(last + 1)),
+            Inputs(data["X"], scale=trained.scale),
+            velocity_groups(score, size=sizes.group),
+            device=work.device,
+        )
+    assert trained.records is not None  # noqa: S101 (records="given")
+    frame = dynamics(score, trained.records.loss, trained.records.correct)
+    by_tenth = {
+        name: frame.pivot_table(index="epoch", columns="level", values=name).to_numpy()
+        for name in ("loss", "accuracy")
+    }
+    return {"examples": len(score), **by_tenth, "velocity": velocities}
+
+
+def dynamics_cell(plan: Plan, dataset: str, by: str) -> Cell:
+    """The cell of `training_dynamics`."""
+    return training_dynamics.cell(plan=plan.name, dataset=dataset, by=by, seed=plan.seed)
+
+
+@job(
+    "trained.tracin",
+    version=1,
+    sample={"plan": "sample", "dataset": "fashion-mnist", "rate": 0.2, "seed": 0, "run": 0},
+    tolerance=None,  # trainings amplify rounding
+)
+def tracin_run(
+    work: Work, plan: str, dataset: str, rate: float, seed: int, run: int
+) -> dict[str, Any]:
+    """TracIn and self-influence of one training, which need gradients of the last layer."""
+    sizes = Plan.named(plan, seed)
+    data = examples_of(work, sizes, dataset)
+    table = scores_by_training(
+        data["X"],
+        wrong_labels(data["own"], rate, seed),
+        preset=sizes.scoring(dataset),
+        names=BY_GRADIENT,
+        X_test=data["X_test"],
+        y_test=data["own_test"],
+        runs=1,
+        seed=1000 * seed + run,
+        progress=False,
+        device=work.device,
+    )
+    return {name: table[name].to_numpy(np.float32) for name in BY_GRADIENT}
+
+
+def tracin_cell(plan: Plan, dataset: str, rate: float = 0.0) -> Cell:
+    """The cell of `tracin_run`, one training."""
+    return tracin_run.cell(plan=plan.name, dataset=dataset, rate=rate, seed=plan.seed, run=0)

@@ -11,7 +11,7 @@ import numpy as np
 from cgscore_paper.cells import Work
 from cgscore_paper.items import do
 from cgscore_paper.plans import Plan
-from cgscore_paper.results import MAX_UNEXPLAINED_DIFFERENCE, Result, rounded
+from cgscore_paper.results import Result, rounded
 
 
 def made(name: str, work: Work, plan: Plan, folder: Path) -> tuple[Result, dict[str, Any]]:
@@ -23,16 +23,17 @@ def made(name: str, work: Work, plan: Plan, folder: Path) -> tuple[Result, dict[
         assert 5_000 < (folder / f"{name}{suffix}.svg").stat().st_size < 300_000
     page = (folder / f"{name}.md").read_text()
     assert result.text in page
-    assert all(
-        one.cause in page
-        for one in result.compared
-        if abs(one.ours - one.paper) > MAX_UNEXPLAINED_DIFFERENCE
-    )
+    assert all((one.cause or "Unexplained.") in page for one in result.compared if one.apart)
+    assert plan.description in page
+    assert result.trials in page
     assert all(one in page for one in result.not_run)
     text = (folder / f"{name}.json").read_text()
     assert len(text) < 60_000
     assert "NaN" not in text
     document: dict[str, Any] = json.loads(text)
+    assert {"commit", "machine", "date", "sources", "seed", "cells"} <= set(document)
+    if result.numbers:
+        assert all((work.folder / f"{one}.json").exists() for one in document["cells"])
     assert document["numbers"] == json.loads(json.dumps(rounded(result.numbers)))
     return result, document
 

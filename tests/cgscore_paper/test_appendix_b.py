@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cgscore_paper import appendix_b
+from cgscore_paper import appendix_b, whole
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import load
 from cgscore_paper.noise import wrong_labels
@@ -18,7 +18,7 @@ from tests.cgscore_paper.made import made
 
 def test_counts_add_up_and_tell_signs_apart() -> None:
     wrong = np.array([True, True, False, False, False])
-    found = appendix_b.counts(np.array([3.0, -1.0, 2.0, -2.0, 1.0]), wrong)
+    found = whole.counts(np.array([3.0, -1.0, 2.0, -2.0, 1.0]), wrong)
     assert found["wrong"] == {"positive": 1, "negative": 1, "highest": 1}
     assert found["right"] == {"positive": 2, "negative": 1, "highest": 1}
 
@@ -28,14 +28,17 @@ def test_appendix_b(work: Work, plan: Plan, tmp_path: Path) -> None:
     numbers, compared = result.numbers, result.compared
     paper = [11796 / 12000, 3462 / 48000, 10776 / 12000, 0.7146, 8331 / 40000, 0.5619]
     assert [one.paper for one in compared] == pytest.approx(paper)
-    assert all(0 <= one.ours <= 1 for one in compared)
+    assert all(one.ours is not None and 0 <= one.ours <= 1 for one in compared)
     assert all(one.cause for one in compared if one.what.startswith("CIFAR-10"))
     for name, windows in numbers["windows"].items():
         assert windows["examples"] == 200
-        assert np.shape(windows["accuracy"]) == (2, plan.appendix_repeats), name
-        # both halves together hold every example once, a fifth of them wrong
-        assert np.mean(windows["wrong"]) == pytest.approx(0.2)
-        assert windows["wrong"][0] < windows["wrong"][1]
+        for reading in appendix_b.READINGS:
+            found = windows[reading]
+            assert np.shape(found["accuracy"]) == (2, plan.appendix_repeats), name
+            # both halves together hold every example once, a fifth of them wrong
+            assert np.mean(found["wrong"]) == pytest.approx(0.2)
+            assert found["wrong"][0] < found["wrong"][1]
+        assert windows["overall"]["wrong"] != windows["per_class"]["wrong"]
     for name, kinds in numbers["counts"].items():
         assert list(kinds) == (
             ["1:3, 2 runs"] if name == "fashion-mnist" else ["1:4, 2 runs", "1:1, one run"]
@@ -51,7 +54,7 @@ def test_appendix_b(work: Work, plan: Plan, tmp_path: Path) -> None:
         (partial[wrong] > 0).sum()
     )
     assert compared[3].ours == pytest.approx((partial[wrong] > 0).mean())
-    assert "200 examples" in result.figures[""][1]
+    assert "300 of 300 examples" in result.figures[""][1]
 
 
 def test_more_others_make_more_partial_scores_positive(work: Work, plan: Plan) -> None:

@@ -16,7 +16,6 @@ from tests.cgscore_paper.made import made
 def test_other_networks(quick: Work, plan: Plan, tmp_path: Path) -> None:
     found, _ = made("appendix-e", quick, plan, tmp_path)
     assert not found.compared
-    assert all(plan.description in caption for _, caption in found.figures.values())
     dense, vision = (found.numbers[net] for net in ("densenet", "vit"))
     assert dense["removed"] == pytest.approx([0, 0.7])
     assert vision["removed"] == pytest.approx([0, 0.4, 0.7])

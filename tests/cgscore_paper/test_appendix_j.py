@@ -18,13 +18,22 @@ from tests.cgscore_paper.made import made
 def test_terms(work: Work, plan: Plan, tmp_path: Path) -> None:
     found, _ = made("appendix-j", work, plan, tmp_path)
     assert [one.paper for one in found.compared] == [
-        value for term in appendix_j.PAPER["cifar-10"].values() for value in term
+        value
+        for of_dataset in appendix_j.PAPER.values()
+        for term in of_dataset.values()
+        for value in term
     ]
-    assert len(found.compared) == 12
+    assert [one.ours is None for one in found.compared] == [False] * 12 + [True] * 12
     assert "CIFAR-100" in found.not_run[0]
-    assert len(found.not_run) == 1
-    spearman = found.numbers["spearman"]["cifar-10"]
-    assert [one.ours for one in found.compared] == [v for term in spearman.values() for v in term]
+    ways = found.numbers["spearman"]["cifar-10"]
+    assert list(ways) == ["plain", "augmented"]
+    assert [one.ours for one in found.compared[:12]] == [
+        value for term in appendix_j.TERMS for value in ways["plain"][term]
+    ]
+    assert {one.size for one in found.compared[:12]} == {"300; images as they are, 2 runs"}
+    assert "ridge 0.05" in found.trials
+    assert "ridge" not in found.text + found.figures[""][1]
+    spearman = {term: ways["plain"][term] for term in appendix_j.TERMS}
     assert all(-1 < value < 1 for term in spearman.values() for value in term)
     runs = [work.load(cell) for cell in shared_runs(plan, "cifar-10")]
     for place, ratio in enumerate(RATIOS):

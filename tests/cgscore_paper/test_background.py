@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from cgscore.errors import DataError
 from cgscore_paper import background, background_process
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
@@ -70,3 +71,24 @@ def test_stages_name_distinct_cells_and_the_pilot_comes_first(tmp_path: Path) ->
         assert len(set(names)) == len(names) > 0, name
     lines = background.progress_lines(Work(tmp_path, tmp_path), plan)
     assert lines[0] == f"pilot: 0 of {4 * plan.repeats}"
+    assert len({name for name, _ in listed}) == len(listed)
+
+
+def test_a_stage_that_fails_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CGSCORE_CACHE", str(tmp_path))
+    monkeypatch.setattr("os.nice", lambda by: None)
+    monkeypatch.setattr(background, "stages", lambda plan: [("first", []), ("second", [])])
+    seen = []
+
+    def compute(cells: object, name: str) -> None:
+        seen.append(name)
+        if name == "first":
+            raise DataError("copies")
+
+    work = Work(tmp_path, tmp_path)
+    monkeypatch.setattr(Work, "all", lambda self, cells, name: compute(cells, name))
+    background.run(work, Plan.named("full"))
+    assert seen == ["first", "second"]
+    assert "first: failed. copies" in capsys.readouterr().out

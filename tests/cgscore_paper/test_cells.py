@@ -61,7 +61,7 @@ def test_what_is_done_is_found_again(here: Work, calls: list[int], alone: bool) 
     np.testing.assert_array_equal(second[1]["row"], first[0]["row"])
     assert second[1]["mask"].dtype == bool
     assert second[1].seconds == first[0].seconds  # of the run, not of reading
-    assert set(again.used) == {cell.name for cell in counted(3, 4, 5)}
+    assert set(again.used) == {again.stem(cell) for cell in counted(3, 4, 5)}
 
 
 def test_a_killed_run_goes_on(here: Work, calls: list[int]) -> None:

@@ -29,8 +29,9 @@ def paper(
         str,
         typer.Option(
             "--preset",
-            help="desk (small networks and less data: hours on two cores) or paper (everything as "
-            "in the paper: for machines with accelerators).",
+            help="desk (small networks and less data: hours on two cores), full (all examples and "
+            "a small network, drawn from what python -m cgscore_paper.background has finished) or "
+            "paper (everything as in the paper: for machines with accelerators).",
         ),
     ] = "desk",
     output: Annotated[
