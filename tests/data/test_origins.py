@@ -82,6 +82,10 @@ def test_arrays_from_python(frame: pd.DataFrame) -> None:
         ([1.0, np.nan], ["1", None]),
         ([0.5, 2.0], ["0.5", "2"]),
         (np.array(["2024-01-31", "NaT"], dtype="M8[ns]"), ["2024-01-31", None]),
+        (
+            np.array(["2024-01-31T10:00", "2024-02-01"], dtype="M8[us]"),
+            ["2024-01-31T10:00:00.000000", "2024-02-01"],
+        ),
         (np.array([1, "a", None], dtype=object), ["1", "a", None]),
     ],
 )
@@ -175,6 +179,13 @@ def test_annotators_that_do_not_fit(wide: pd.DataFrame, frame: pd.DataFrame) -> 
     empty = wide.assign(third=np.nan, second=np.nan)
     with pytest.raises(LabelError, match="no annotator labelled 6 of 24 examples: 0, 4, 8"):
         cgscore.read(empty, annotator_columns=["first", "second", "third"])
+
+
+@pytest.mark.parametrize("suffix", ["frame", ".parquet", ".jsonl"])
+def test_names_are_checked_before_labels(wide: pd.DataFrame, tmp_path: Path, suffix: str) -> None:
+    source: Any = wide if suffix == "frame" else saved(wide, tmp_path / f"t{suffix}")
+    with pytest.raises(SourceError, match=r"no column 'thirds'\. Did you mean 'third'"):
+        cgscore.read(source, annotator_columns="thirds")
 
 
 def test_a_parquet_file_of_images(tmp_path: Path) -> None:

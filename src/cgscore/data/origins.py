@@ -9,6 +9,7 @@ one row for every label, with a column that names who gave it; rows of the same 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from cgscore.typing import Index
 if TYPE_CHECKING:
     import pandas as pd
 
+_MIDNIGHT = re.compile(r"T00:00:00(\.0+)?$")  # of a day without a time
 ROLES = ("source", "group")  # of columns that name where an example comes from
 MISSING_NAME = "(missing)"  # of an annotator without a name
 ELSEWHERE = "annotators"  # what labels are while a table is read whose annotators give them
@@ -87,7 +89,6 @@ def take_origins(
     source : str
         What messages call the table.
     """
-    check_origins(list(frame.columns), options, source)
     taken = named_columns(options)
     kept = {label, options.id_column, options.text_column}
     plain = replace(options, source_column=None, group_column=None, annotator_columns=None)
@@ -163,7 +164,7 @@ def _as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))  # a whole number in a column with missing values
     if isinstance(value, np.datetime64):
-        return str(value).removesuffix("T00:00:00.000000000")
+        return _MIDNIGHT.sub("", str(value))
     return str(value)
 
 

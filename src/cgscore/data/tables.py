@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cgscore.data.column_names import columns_in_words, list_names, no_column, similar_name
 from cgscore.data.columns import encode
 from cgscore.data.dataset import Dataset
-from cgscore.data.origins import take_origins
+from cgscore.data.origins import check_origins, take_origins
 from cgscore.data.readers.options import ReadOptions
 from cgscore.data.texts import joined, text_columns
 from cgscore.errors import DataError, LabelError, SourceError
@@ -70,6 +70,7 @@ def from_frame(
     if len(frame) == 0:
         raise DataError(f"{source} has no rows. Expected at least two examples.")
     if options.has_origins:
+        check_origins(list(frame.columns), options, source)
         label = None
         if not options.labels_elsewhere:
             inside = labels_inside or len(options.annotators) == 1

@@ -151,6 +151,8 @@ def from_rows(rows: Rows, options: ReadOptions, reopen: Callable[[], Rows]) -> D
     names = list(rows.schema.names)
     if len(set(names)) < len(names):
         raise SourceError(f"{rows.name} has two columns of the same name. Rename one.")
+    if options.has_origins:
+        check_origins(names, options, rows.name)
     label = label_column(rows, options)
     if options.dropped:
         check_dropped(names, options, label, rows.name)
@@ -183,7 +185,6 @@ def _with_origins(dataset: Dataset, rows: Rows, options: ReadOptions) -> Dataset
     """Images or lists with the columns that name where their labels come from."""
     if not options.has_origins:
         return dataset
-    check_origins(list(rows.schema.names), options, rows.name)
     if len(options.annotators) == 1:
         raise OptionError(
             f"{rows.name}: {spelled(annotator_columns=options.annotators[0])} stands for one row "
