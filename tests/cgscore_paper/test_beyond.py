@@ -43,5 +43,4 @@ def test_beyond(work: Work, plan: Plan, tmp_path: Path, monkeypatch: pytest.Monk
             assert all(len(pruned[panel][by]["0.6"]) == 1 for by in (*scores, "random"))
         assert pruned["low"]["full"] == pruned["high"]["full"]
     assert all("Beyond the paper" in caption for _, caption in result.figures.values())
-    assert plan.description in result.figures["-2"][1]
     assert result.compared == ()

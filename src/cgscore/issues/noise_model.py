@@ -53,8 +53,6 @@ from cgscore.typing import Array, Index
 #: Levels of noise considered where classes overlap, relative to the noise among anchors.
 NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 
-LEVEL_TOLERANCE = 0.007  # log likelihood of each label by which a lower level may be worse
-
 
 @dataclass(frozen=True)
 class NoiseModel:
@@ -131,8 +129,6 @@ def estimate_noise(
         scaled = level * T + (1 - level) * np.eye(k)
         calibration = calibrate(G, j, scaled, calibration, penalty)
         fits.append((log_likelihood(G, j, scaled, calibration), scaled, calibration))
-    best = max(fit[0] for fit in fits)
-    # where classes overlap, noise is only what no lower level explains nearly as well
-    _, T, calibration = [fit for fit in fits if best - fit[0] <= LEVEL_TOLERANCE * len(j)][-1]
+    _, T, calibration = max(fits, key=lambda fit: fit[0])
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
     return NoiseModel(T, calibration, len(anchors), border)
