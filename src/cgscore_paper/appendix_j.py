@@ -52,7 +52,7 @@ RIDGES = (0.0, 0.02, 0.05, 0.1)
     version=1,
     alone=True,
     sample={"dataset": "cifar-10", "seed": 0},
-    tolerance=1e-3,
+    tolerance=1e-2,  # correlations near 0: processors differ in their third digit
 )
 def ridges(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """Correlations of the images of appendix A with a ridge on the kernel matrix, in one run.

@@ -266,7 +266,7 @@ def _ridge_table(with_ridge: dict[str, Any]) -> str:
     version=1,
     alone=True,
     sample={"dataset": "cifar-10", "seed": 0},
-    tolerance=1e-3,
+    tolerance=1e-2,  # correlations near 0: processors differ in their third digit
 )
 def scalings(work: Work, dataset: str, seed: int) -> dict[str, Any]:
     """Correlations of some examples with 1 - C-score, by how pixels are scaled and by runs.
