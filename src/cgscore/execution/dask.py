@@ -26,6 +26,7 @@ import numpy as np
 import scipy
 from dask.sizeof import sizeof
 from distributed import Client, Future, LocalCluster, as_completed
+from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from cgscore import __version__
@@ -387,6 +388,10 @@ def _reason(error: Any) -> str:
     return str(groups[0].reason if groups else getattr(error, "reason", "unknown"))
 
 
+def _connection_lost(activity: str) -> ClusterError:
+    return ClusterError(f"{_CONNECTION_LOST} It was busy with {activity}. {_RESTART_ADVICE}")
+
+
 @contextmanager
 def _naming_failures(activity: str) -> Iterator[None]:
     """Turn what Dask raises during an activity into errors that say what happened."""
@@ -407,13 +412,13 @@ def _naming_failures(activity: str) -> Iterator[None]:
         ) from error
     except CancelledError as error:
         if _reason(error).startswith("scheduler"):
-            raise ClusterError(
-                f"{_CONNECTION_LOST} It was busy with {activity}. {_RESTART_ADVICE}"
-            ) from error
+            raise _connection_lost(activity) from error
         raise _DataLostError(
             f"All workers that held the data died during {activity}. Look at their logs; they may "
             "have too little memory. With a checkpoint a new run goes on from here."
         ) from error
+    except (CommClosedError, ConnectionError) as error:  # how a dead scheduler may show as well
+        raise _connection_lost(activity) from error
     except (OSError, TimeoutError, RuntimeError) as error:  # the latter from a closed client
         raise ClusterError(
             f"The Dask cluster does not answer: {error}. {_RESTART_ADVICE}"
