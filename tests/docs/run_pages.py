@@ -106,7 +106,8 @@ class Runner:
         )
         if done.returncode:
             raise RuntimeError(f"{text}: exit status {done.returncode}\n{done.stdout}")
-        return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+        printed = done.stdout.replace(str(self.folder), "/home/you")
+        return "\n".join(line.rstrip() for line in printed.splitlines())
 
     def stop(self) -> None:
         """End what was started with &."""
