@@ -1,4 +1,4 @@
-"""Pages name what exists: links, places in the navigation, public names, commands and their flags."""
+"""Pages name what exists: links, pages of the navigation, public names, commands and flags."""
 
 from __future__ import annotations
 
