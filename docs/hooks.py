@@ -19,6 +19,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +30,9 @@ COPIED = {
     "SECURITY.md": "security.md",
 }
 SHOWN = ("CITATION.cff", "results/paper/*.png")
+_FOREIGN = re.compile(
+    r'<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)="(?:https?:)?//[^"]*'
+)
 _LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)#\s]+)")
 
 _FOLDER = re.compile(r"\[([^]]*)\]\([./]*results/[\w./]*?/?(?:desk|full|paper)/?\)")
@@ -60,6 +64,13 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
     markdown = _FOLDER.sub(_without_link, markdown)
     markdown = _LINK.sub(to_page, markdown)
     return re.sub("<!-- commands -->", lambda _: _commands(), markdown)
+
+
+def on_post_page(output: str, *, page: Any, config: Any) -> str:
+    """Refuse a page that loads something from elsewhere."""
+    if foreign := _FOREIGN.search(output):
+        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {foreign[0]}")
+    return output
 
 
 def _without_link(match: re.Match[str]) -> str:
@@ -108,11 +119,7 @@ def _command(name: str, command: Any) -> str:
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        option, text = (" ".join(_escaped(part).split()) for part in record)
-        rows.append(f"| `{option}` | {text} |")
-    table = "\n".join(["| | |", "|---|---|", *rows])
+        option, text = (" ".join(part.replace("|", "\\|").split()) for part in record)
+        rows.append(f"| `{option}` | {text.replace('<', '&lt;')} |")
+    table = "\n".join(["| argument or option | meaning |", "|---|---|", *rows])
     return f"## cgscore {name}\n\n{command.help}\n\n    {' '.join(usage.split())}\n\n{table}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;") if "`" not in text else text
