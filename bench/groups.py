@@ -77,7 +77,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def group_flops(n: int, groups: int) -> float:
-    """Columns of the inverse factor, from each batch's first row on, and their orthogonalisation."""
+    """Columns of the inverse factor below each first row, and their orthogonalisation."""
     size = n / groups
     below = n - size * np.arange(groups)
     return float((size * below**2 + 2 * size**2 * below).sum())
