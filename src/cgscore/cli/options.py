@@ -44,6 +44,10 @@ RunsOption = Annotated[
         help="Repetitions of subsample [default: the paper's rule] or partition [default: 2].",
     ),
 ]
+LandmarksOption = Annotated[
+    int | None,
+    typer.Option("--landmarks", min=1, help="Number of landmarks of lowrank [default: 4000]."),
+]
 NoGuardOption = Annotated[
     bool,
     typer.Option(

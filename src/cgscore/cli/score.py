@@ -14,6 +14,7 @@ from cgscore.cli.costs import print_costs
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import (
     JsonOption,
+    LandmarksOption,
     NoGuardOption,
     RatioOption,
     RunsOption,
@@ -61,6 +62,7 @@ def score(
     ] = "0",
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
+    landmarks: LandmarksOption = None,
     kernel: Annotated[
         str,
         typer.Option("--kernel", help="relu is the paper's; relu-ntk-3 is an experiment."),
@@ -130,6 +132,7 @@ def score(
         duplicates=duplicates,
         ratio=ratio,
         runs=runs,
+        landmarks=landmarks,
         seed=seed,
     )
     check_cluster_options(cluster, scheduler_file, workers)
@@ -156,6 +159,7 @@ def score(
             target=target,
             ratio=ratio,
             runs=runs,
+            landmarks=landmarks,
             client=client,
             task=task,
             dtype=dtype,

@@ -44,7 +44,8 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
 
     What a checkpoint holds goes on. Otherwise exact where it is expected within `PATIENCE`, or
     where an option asks for it; otherwise the faster of exact and iterative that fits in memory;
-    otherwise exact from disk, if that ends within `MAX_SECONDS`; otherwise partition.
+    otherwise, with a ridge, lowrank; otherwise exact from disk, if that ends within `MAX_SECONDS`;
+    otherwise partition.
     """
     begun = None if options.checkpoint is None else method_in(options.checkpoint)
     if begun is not None and begun in METHODS:
@@ -53,6 +54,8 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
         return _choose_on(cluster, sizes, options)
     if options.device != "cpu":
         return Choice("iterative", "it is the one that uses a device")
+    if options.landmarks is not None:
+        return Choice("lowrank", "landmarks are its option")
     if sizes.n <= MAX_SMALL_N or options.dtype != "float64":
         return Choice("exact", "small" if sizes.n <= MAX_SMALL_N else "dtype is its option")
     room = memory_room(options.memory_limit).bytes
@@ -68,6 +71,8 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     if fitting:
         fastest = min(fitting, key=lambda name: seconds[name])
         return Choice(fastest, "the fastest that fits in memory", report)
+    if options.ridge != 0 and estimates["lowrank"].min_bytes <= room:
+        return Choice("lowrank", "the kernel matrix does not fit in memory", report)
     if from_disk and seconds["exact"] <= MAX_SECONDS:
         return Choice("exact", "fits on disk only", report)
     if estimates["partition"].min_bytes <= room:

@@ -74,7 +74,7 @@ def assemble(
 
 
 def _kernel_warnings(problem: Problem) -> list[str]:
-    kernel = problem.inputs.rows.kernel
+    kernel = problem.inputs.kernel
     if kernel is RELU:
         return []
     return [

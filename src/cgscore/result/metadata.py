@@ -118,7 +118,7 @@ def metadata(
         "timings": {**facts["timings"], "total": seconds},
         "task": labels.task,
         "task_reason": labels.reason,
-        "kernel": inputs.rows.kernel.name,
+        "kernel": inputs.kernel.name,
         "ridge": inputs.ridge,
         "ridge_choice": None if ridge_choice is None else dict(ridge_choice),
         "judge": None if judge is None else dict(judge),
