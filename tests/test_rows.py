@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from cgscore.duplicates import find_groups
 from cgscore.errors import DataError
 from cgscore.kernel import KERNELS, gram_block, unit_rows
-from cgscore.rows import CENTRE_ROWS, streamed_rows
+from cgscore.rows import CENTRE_ROWS, release_pages, streamed_rows
 
 
 def test_streamed_rows_have_the_kernel_of_rows_in_memory() -> None:
@@ -62,3 +63,17 @@ def test_streamed_rows_survive_pickling() -> None:
     again = pickle.loads(pickle.dumps(rows))
     np.testing.assert_array_equal(again[2:5].centred, rows[2:5].centred)
     assert again.kernel is rows.kernel
+
+
+def test_pages_of_files_that_are_only_read_are_released(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.arange(40_000.0).reshape(-1, 10))
+    for mode in ("r", "c"):
+        X = np.load(tmp_path / "X.npy", mmap_mode=mode)
+        if mode == "c":
+            X[1000:3000] += 1.0  # in memory only
+        expected = np.array(X)
+        release_pages(np.asarray(X)[500:3500])
+        release_pages(X[3:4])
+        release_pages(X[:0])
+        np.testing.assert_array_equal(X, expected)
+    release_pages(np.ones((3, 3)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -65,7 +66,31 @@ class StreamedRows:
     def __getitem__(self, rows: slice | Index) -> UnitRows:
         """Some rows, scaled; errors name them by their position among all."""
         positions = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
-        return unit_rows(self.X[rows], centre=self.centre, kernel=self.kernel, positions=positions)
+        part = self.X[rows]
+        scaled = unit_rows(part, centre=self.centre, kernel=self.kernel, positions=positions)
+        release_pages(part)
+        return scaled
+
+
+def release_pages(part: NDArray[Any]) -> None:
+    """Give back the memory of a part of a mapped file, which is read again when it is needed.
+
+    Without this all of a file that was streamed would count as memory in use.
+    """
+    owner: Any = part
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    if not isinstance(owner, mmap.mmap) or not hasattr(owner, "madvise") or not part.size:
+        return
+    if not memoryview(owner).readonly:  # what was written to a private copy would be lost
+        return
+    start = part.ctypes.data - np.frombuffer(owner, np.uint8).ctypes.data
+    first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE  # whole pages of this part only
+    stop = (start + part.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    if part.flags.c_contiguous and stop > first:
+        owner.madvise(mmap.MADV_DONTNEED, first, stop - first)
 
 
 def _restored(X: NDArray[Any], centre: Array, kernel: str) -> StreamedRows:
