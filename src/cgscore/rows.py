@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgscore.errors import DataError
 from cgscore.kernel import RELU, Kernel, UnitRows, aligned, as_matrix, find_kernel, unit_rows
 from cgscore.typing import Array, Index
 
@@ -52,7 +54,12 @@ class StreamedRows:
     kernel: Kernel = field(default=RELU)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.X, self.centre, self.kernel.name)
+        source = MappedArray.of(self.X)
+        return _restored, (self.X if source is None else source, self.centre, self.kernel.name)
+
+    def sent_bytes(self) -> int:
+        """Bytes that go to another process: files are opened there."""
+        return 0 if MappedArray.of(self.X) is not None else int(self.X.nbytes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,6 +77,59 @@ class StreamedRows:
         scaled = unit_rows(part, centre=self.centre, kernel=self.kernel, positions=positions)
         release_pages(part)
         return scaled
+
+
+@dataclass(frozen=True)
+class MappedArray:
+    """Where in a file the numbers of a mapped array are, so that others can map it too.
+
+    Attributes
+    ----------
+    path : str
+        The file, which workers of a cluster must see under the same name.
+    stamp : tuple of int
+        Its size and the time at which it was changed.
+    start, shape, dtype
+        Of the array.
+    """
+
+    path: str
+    stamp: tuple[int, int]
+    start: int
+    shape: tuple[int, ...]
+    dtype: str
+
+    @classmethod
+    def of(cls, X: NDArray[Any]) -> MappedArray | None:
+        """The place of an array; None if it is not a part of a file that is only read."""
+        owner: Any = X
+        while isinstance(owner, np.ndarray) and not isinstance(owner.base, mmap.mmap):
+            owner = owner.base
+        name = getattr(owner, "filename", None)
+        if name is None or not X.flags.c_contiguous or not memoryview(owner.base).readonly:
+            return None
+        status = Path(name).stat()
+        start = owner.offset + X.ctypes.data - owner.ctypes.data
+        return cls(str(name), (status.st_size, status.st_mtime_ns), start, X.shape, X.dtype.str)
+
+    def opened(self) -> NDArray[Any]:
+        """The array, mapped here.
+
+        Raises
+        ------
+        DataError
+            The file cannot be read here, or is another one.
+        """
+        try:
+            status = Path(self.path).stat()
+            if (status.st_size, status.st_mtime_ns) != self.stamp:
+                raise DataError(f"{self.path} has changed, or is another file on a worker.")
+            return np.memmap(self.path, np.dtype(self.dtype), "r", self.start, self.shape)
+        except OSError as error:
+            raise DataError(
+                f"A worker cannot read {self.path} ({error.strerror}). Data that are too large to "
+                "be sent must be in a folder that all workers see under the same name."
+            ) from error
 
 
 def release_pages(part: NDArray[Any]) -> None:
@@ -93,9 +153,10 @@ def release_pages(part: NDArray[Any]) -> None:
         owner.madvise(mmap.MADV_DONTNEED, first, stop - first)
 
 
-def _restored(X: NDArray[Any], centre: Array, kernel: str) -> StreamedRows:
-    """Rows that were pickled; kernels go by name."""
-    return StreamedRows(aligned(X), aligned(centre), find_kernel(kernel))
+def _restored(X: NDArray[Any] | MappedArray, centre: Array, kernel: str) -> StreamedRows:
+    """Rows that were pickled; kernels go by name, mapped files are mapped again."""
+    X = X.opened() if isinstance(X, MappedArray) else aligned(X)
+    return StreamedRows(X, aligned(centre), find_kernel(kernel))
 
 
 def streamed_rows(X: NDArray[Any], *, kernel: Kernel = RELU) -> StreamedRows:

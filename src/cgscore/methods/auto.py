@@ -50,12 +50,12 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     begun = None if options.checkpoint is None else method_in(options.checkpoint)
     if begun is not None and begun in METHODS:
         return Choice(begun, "the checkpoint holds it")
+    if options.landmarks is not None:
+        return Choice("lowrank", "landmarks are its option")
     if cluster is not None:
         return _choose_on(cluster, sizes, options)
     if options.device != "cpu":
         return Choice("iterative", "it is the one that uses a device")
-    if options.landmarks is not None:
-        return Choice("lowrank", "landmarks are its option")
     if sizes.n <= MAX_SMALL_N or options.dtype != "float64":
         return Choice("exact", "small" if sizes.n <= MAX_SMALL_N else "dtype is its option")
     room = memory_room(options.memory_limit).bytes
@@ -115,4 +115,6 @@ def _choose_on(cluster: ClusterExecutor, sizes: Sizes, options: Options) -> Choi
         return Choice("exact", "dtype is its option; the cluster is not used")
     if spread_bytes(sizes.n, sizes.p, cluster.workers()) <= cluster.memory():
         return Choice("iterative", "the workers can hold the kernel matrix")
+    if options.ridge != 0:
+        return Choice("lowrank", "the kernel matrix does not fit on the workers")
     return Choice("partition", "the kernel matrix does not fit on the workers")

@@ -36,7 +36,7 @@ class LowRank:
     """Landmarks with an exact diagonal."""
 
     name = "lowrank"
-    accepts = frozenset({"landmarks", "checkpoint"})
+    accepts = frozenset({"landmarks", "checkpoint", "client"})
     keeps = "the same run again"
     streams = True
 
@@ -72,6 +72,8 @@ class LowRank:
         m = landmark_count(n, options)
         executor: Executor = context.cluster or Local(options.memory_limit)
         self._check_memory(Sizes(n, p, targets.k), options)
+        shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else 8 * n * targets.k
+        executor.check_memory(shared, model.segment_bytes(m, p, targets.k))
         checkpoint = self._checkpoint(problem, options, m)
         flops = model.flops(n, p, targets.k, m)
         try:

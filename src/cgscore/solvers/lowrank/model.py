@@ -31,11 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from cgscore.errors import SingularKernelError
-from cgscore.kernel import UnitRows, gram_block
+from cgscore.kernel import UnitRows, aligned, gram_block
 from cgscore.rows import Rows
 from cgscore.solvers.cholesky.factor import entries_flops
 from cgscore.solvers.cholesky.inplace import cholesky, right_solve, subtract_square
@@ -99,6 +100,12 @@ class Landmarks:
     C: Array
     ridge: float
 
+    def __post_init__(self) -> None:
+        _align(self, "positions", "C")  # wherever they come from
+
+    def __reduce__(self) -> tuple[Any, ...]:  # through the above, which pickle alone would skip
+        return Landmarks, (self.positions, self.rows, self.C, self.ridge)
+
     def __len__(self) -> int:
         return len(self.positions)
 
@@ -139,6 +146,17 @@ class SecondPass:
     D: Array
     L: Array
     Z: Array
+
+    def __post_init__(self) -> None:
+        _align(self, "D", "L", "Z")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SecondPass, tuple(getattr(self, field.name) for field in fields(self))
+
+
+def _align(record: object, *names: str) -> None:
+    for name in names:
+        object.__setattr__(record, name, aligned(getattr(record, name)))
 
 
 def segments(n: int) -> list[slice]:
@@ -199,10 +217,16 @@ def sum_segment(shared: FirstPass, segment: slice) -> Sums:
 
 
 def add(a: Sums, b: Sums) -> Sums:
-    """The sums of two neighbouring parts, in place of the first."""
-    np.add(a.negative, b.negative, out=a.negative)
-    np.add(a.products, b.products, out=a.products)
-    return Sums(a.negative, a.products, np.concatenate([a.D, b.D]))
+    """The sums of two neighbouring parts, in place of the first if that can be written to."""
+    negative, products = _own(a.negative), _own(a.products)
+    negative += b.negative
+    products += b.products
+    return Sums(negative, products, np.concatenate([a.D, b.D]))
+
+
+def _own(array: Array) -> Array:
+    """The array, or a copy if it came through a network and cannot be written to."""
+    return np.require(array, requirements=["A", "W"])
 
 
 def between_passes(shared: FirstPass, sums: Sums) -> SecondPass:
@@ -213,7 +237,8 @@ def between_passes(shared: FirstPass, sums: Sums) -> SecondPass:
     SingularKernelError
         B has no Cholesky factor: some number is not finite.
     """
-    L = np.negative(sums.negative, out=sums.negative)
+    L = _own(sums.negative)
+    np.negative(L, out=L)
     L[np.diag_indices(len(L))] += 1.0
     if status := cholesky(L):
         raise SingularKernelError(

@@ -64,7 +64,6 @@ def solve(
         Where finished steps are saved, and loaded from in a resumed run.
     """
     n, p = rows.shape
-    executor.check_memory(8 * n * targets.k, model.segment_bytes(len(landmarks), p, targets.k))
     flops = model.flops(n, p, targets.k, len(landmarks))
     shared = FirstPass(rows, landmarks, targets)
     second = _first_pass(shared, executor, progress, flops / 2, store)
