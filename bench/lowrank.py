@@ -74,9 +74,16 @@ def write(section: str, content: Any) -> None:
     RESULTS.write_text(json.dumps(document, indent=1) + "\n")
 
 
+def earlier(section: str) -> dict[str, Any]:
+    """What an earlier run found for other data."""
+    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    data: dict[str, Any] = document.get(section, {}).get("data", {})
+    return data
+
+
 def quality(options: argparse.Namespace) -> None:
     """Against exact margins; seconds are those of landmarks and both passes, without an audit."""
-    content: dict[str, Any] = {"n": options.rows, "share_replaced": 0.2, "data": {}}
+    content: dict[str, Any] = {"share_replaced": 0.2, "data": earlier("quality")}
     for name in options.names:
         X, y = sample(name, options.rows)
         codes, wrong = replaced(y, 10, 0.2)
@@ -108,8 +115,8 @@ def quality(options: argparse.Namespace) -> None:
                     }
                 )
                 print(found[-1], flush=True)
-        content["data"][name] = {**record, "lowrank": found}
-    write("quality", content)
+        content["data"][name] = {"n": len(X), **record, "lowrank": found}
+        write("quality", content)
 
 
 def one(options: argparse.Namespace) -> None:
@@ -152,9 +159,7 @@ def one(options: argparse.Namespace) -> None:
 
 def whole(options: argparse.Namespace) -> None:
     """All examples: the iterative method, audited, and landmarks with the same ridge."""
-    content: dict[str, Any] = {"share_replaced": 0.2, "data": {}}
-    if RESULTS.exists():
-        content["data"] = json.loads(RESULTS.read_text()).get("whole", {}).get("data", {})
+    content: dict[str, Any] = {"share_replaced": 0.2, "data": earlier("whole")}
     for name in options.names:
         with tempfile.TemporaryDirectory() as folder:
             iterative = _process(name, folder, "--method", "iterative")
@@ -170,7 +175,7 @@ def whole(options: argparse.Namespace) -> None:
             found.append({**_process(name, folder), "ridge_of": "this model"})
             found[-1]["margin"] = rank_correlation(np.load(Path(folder) / "margin.npy"), true)
         content["data"][name] = {"n": len(true), "iterative": iterative, "lowrank": found}
-    write("whole", content)
+        write("whole", content)
 
 
 def _process(name: str, folder: str, *arguments: str) -> dict[str, Any]:
