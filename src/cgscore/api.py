@@ -65,6 +65,7 @@ def score(
     ratio: float = 4,
     runs: int | None = None,
     landmarks: int | None = None,
+    keep_predictions: bool | None = None,
     target: float | None = None,
     kernel: str = "relu",
     task: str = "auto",
@@ -122,6 +123,10 @@ preprocess, encoder, scaling
         first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
     landmarks : int, optional
         For ``lowrank``: how many; 4,000 by default. Time grows with their square, memory too.
+    keep_predictions : bool, optional
+        For ``lowrank``: whether `Scores.loo` is kept. By default where examples times classes are
+        at most 2e8. Otherwise predictions are in a temporary file while labels are judged, and the
+        result has the predicted label, the margin and the verdicts.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
     kernel : str
@@ -186,6 +191,7 @@ preprocess, encoder, scaling
         ratio=ratio,
         runs=runs,
         landmarks=landmarks,
+        keep_predictions=keep_predictions,
     )
     cluster = None if client is None else _cluster(client)
     if cluster is not None and device != "cpu":
@@ -341,7 +347,9 @@ def _judgement(
         "audit": solution.audit,
         "seconds": time.perf_counter() - start,
     }
-    return Judgement(solution.valuation.loo + centre, solution.valuation.d, facts), []
+    values = solution.valuation
+    loo = values.loo + centre if centre else values.loo
+    return Judgement(loo, values.d, facts, solution.keeps_predictions), []
 
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:

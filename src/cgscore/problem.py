@@ -200,6 +200,9 @@ class Solution:
         What is particular to the method, for ``Scores.meta``.
     columns : mapping
         Further columns of the table.
+    keeps_predictions : bool
+        Whether the leave-one-out predictions become a part of the result. If not, they are in a
+        file that lasts as long as this object.
     """
 
     valuation: Valuation
@@ -208,6 +211,7 @@ class Solution:
     warnings: list[str]
     facts: Mapping[str, Any]
     columns: Mapping[str, Any] = field(default_factory=dict)
+    keeps_predictions: bool = True
 
 
 @dataclass(frozen=True)
@@ -226,11 +230,14 @@ class Judgement:
         Diagonal of the inverse kernel matrix with that ridge.
     facts : mapping
         What ``meta["judge"]`` says: ridge, how it was chosen, method and seconds.
+    keeps_predictions : bool
+        As for `Solution`.
     """
 
     loo: Array
     d: Array
     facts: Mapping[str, Any]
+    keeps_predictions: bool = True
 
 
 def _describe_copies(groups: Groups) -> str:

@@ -220,3 +220,88 @@ def machine_of_one() -> Any:
     from cgscore.execution.executor import Local
 
     return Local(None, 1)
+
+
+def test_predictions_that_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs([150, 160, 170], apart=1.0)
+    y = np.where(np.random.default_rng(0).random(480) < 0.1, (y + 1) % 3, y)
+    options: dict[str, Any] = {"method": "lowrank", "ridge": 0.1, "landmarks": 100}
+    whole = cgscore.score(X, y, **options)
+    small = cgscore.score(X, y, keep_predictions=False, **options)
+    np.testing.assert_array_equal(small.table["cg"], whole.table["cg"])
+    np.testing.assert_allclose(small.table["margin"], whole.table["margin"], atol=1e-6)
+    assert small.table["predicted_label"].equals(whole.table["predicted_label"])
+    for name in ("loo", "judging_loo"):
+        with pytest.raises(
+            OptionError, match=r"480 examples for 3 classes .*keep_predictions=True"
+        ):
+            getattr(small, name)
+    small.save(tmp_path / "small.parquet")
+    loaded = cgscore.load(tmp_path / "small.parquet")
+    with pytest.raises(OptionError, match="keep_predictions=True"):
+        _ = loaded.loo
+    for arguments in ({}, {"precision": 0.8}, {"expected_noise": 0.05}, {"by": "margin"}):
+        expected = whole.label_issues(**arguments)
+        for scores in (small, loaded):
+            found = scores.label_issues(**arguments)
+            assert (found["is_label_issue"] == expected["is_label_issue"]).all()
+            assert (found["kind"] == expected["kind"]).all()
+            np.testing.assert_allclose(found["label_score"], expected["label_score"], atol=1e-4)
+    assert loaded.judged_accuracy() == whole.judged_accuracy()
+    assert loaded.judged
+    assert loaded.meta["verdicts"] == small.meta["verdicts"]
+    small.report(tmp_path / "report.html")
+    monkeypatch.setattr(method, "MAX_KEPT", 1000)
+    with pytest.raises(OptionError, match="keep_predictions"):
+        _ = cgscore.score(X, y, **options).loo
+    np.testing.assert_array_equal(
+        cgscore.score(X, y, keep_predictions=True, **options).loo, whole.loo
+    )
+
+
+def test_judging_whose_predictions_are_not_kept(
+    no_room_for_a_matrix: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = blobs([60, 70], apart=1.5)
+    whole = cgscore.score(X, y)
+    monkeypatch.setattr(method, "MAX_KEPT", 10)
+    small = cgscore.score(X, y)
+    assert small.judged_loo is None
+    np.testing.assert_array_equal(small.loo, whole.loo)
+    small.save(tmp_path / "small.parquet")
+    for scores in (small, cgscore.load(tmp_path / "small.parquet")):
+        with pytest.raises(OptionError, match="keep_predictions"):
+            _ = scores.judging_loo
+        found, expected = scores.label_issues(), whole.label_issues()
+        np.testing.assert_allclose(found["margin"], expected["margin"], atol=1e-6)
+        np.testing.assert_allclose(found["label_score"], expected["label_score"], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("verdict_best", 7.0, "verdict_best has 7.0"),
+        ("verdict_right", 1.5, "verdict_right has 1.5"),
+        ("verdict_margin", np.inf, "verdict_margin has inf"),
+        ("verdict_other", None, "verdict_other is missing"),
+    ],
+)
+def test_damaged_verdicts_are_refused(
+    name: str, value: float | None, message: str, tmp_path: Path
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X, y = blobs([60, 70], apart=1.5)
+    scores = cgscore.score(X, y, method="lowrank", ridge=0.1, keep_predictions=False)
+    scores.save(tmp_path / "a.parquet")
+    table = pq.read_table(tmp_path / "a.parquet")
+    position = table.schema.get_field_index(name)
+    if value is None:
+        table = table.remove_column(position)
+    else:
+        column = pa.array([value, *table[name].to_pylist()[1:]], pa.float64())
+        table = table.set_column(position, name, column)
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(cgscore.errors.ResultError, match=message):
+        cgscore.load(tmp_path / "a.parquet")

@@ -14,6 +14,7 @@ from cgscore.cli.costs import print_costs
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import (
     JsonOption,
+    KeepPredictionsOption,
     LandmarksOption,
     NoGuardOption,
     RatioOption,
@@ -63,6 +64,7 @@ def score(
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
     landmarks: LandmarksOption = None,
+    keep_predictions: KeepPredictionsOption = None,
     kernel: Annotated[
         str,
         typer.Option("--kernel", help="relu is the paper's; relu-ntk-3 is an experiment."),
@@ -160,6 +162,7 @@ def score(
             ratio=ratio,
             runs=runs,
             landmarks=landmarks,
+            keep_predictions=keep_predictions,
             client=client,
             task=task,
             dtype=dtype,

@@ -64,6 +64,7 @@ _NAMES = {
     "subset": "the rows trained on",
     "selection": "the selection",
     "landmarks": "the number of landmarks",
+    "predictions": "the precision of predictions (it follows from keep_predictions)",
     "test": "the test data",
     "training": "the training",
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from cgscore.typing import Array
 MAX_LANDMARKS = 4000
 #: Sums of segments that wait for others: sizes 1, 2, 4, ... of the tree, and some that are early.
 WAITING_SUMS = 8
+MAX_KEPT = 2 * 10**8  # predictions that are kept without being asked for
 MIN_CORRELATION = 0.95  # of the margin with the exact one, below which a run warns
 
 
@@ -36,7 +39,7 @@ class LowRank:
     """Landmarks with an exact diagonal."""
 
     name = "lowrank"
-    accepts = frozenset({"landmarks", "checkpoint", "client"})
+    accepts = frozenset({"landmarks", "keep_predictions", "checkpoint", "client"})
     keeps = "the same run again"
     streams = True
 
@@ -45,7 +48,8 @@ class LowRank:
         n, p, k = sizes.n, sizes.p, sizes.k
         m = landmark_count(n, options)
         task = model.segment_bytes(m, p, k)
-        held = 8 * (n * (k + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
+        kept = k if keeps_predictions(n, k, options) else 0
+        held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
         count = len(model.segments(n))
         return Cost(
@@ -72,20 +76,28 @@ class LowRank:
         m = landmark_count(n, options)
         executor: Executor = context.cluster or Local(options.memory_limit)
         self._check_memory(Sizes(n, p, targets.k), options)
-        shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else 8 * n * targets.k
+        keeps = keeps_predictions(n, targets.k, options)
+        held = 8 * n * targets.k if keeps else 0
+        shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
         executor.check_memory(shared, model.segment_bytes(m, p, targets.k))
-        checkpoint = self._checkpoint(problem, options, m)
         flops = model.flops(n, p, targets.k, m)
-        try:
-            with progress.whole(flops):
-                with progress.phase("landmarks", 0.0):
-                    landmarks = landmarks_of(rows, m, inputs.ridge, seed=options.seed)
-                outcome = solve(
-                    rows, landmarks, targets, executor=executor, progress=progress, store=checkpoint
-                )
-        finally:
+        with ExitStack() as stack, progress.whole(flops):
+            checkpoint = self._checkpoint(problem, options, m)
             if checkpoint:
-                checkpoint.close()
+                stack.callback(checkpoint.close)
+            # the predictions in it stay mapped when it is closed
+            file = None if keeps else stack.enter_context(TemporaryFile(prefix="cgscore-"))
+            with progress.phase("landmarks", 0.0):
+                landmarks = landmarks_of(rows, m, inputs.ridge, seed=options.seed)
+            outcome = solve(
+                rows,
+                landmarks,
+                targets,
+                executor=executor,
+                progress=progress,
+                store=checkpoint,
+                file=file,
+            )
         report, audit_left_out = _audit(problem, outcome, flops, options, context)
         complexity = outcome.complexity.tolist()
         return Solution(
@@ -108,12 +120,14 @@ class LowRank:
                 "loss": None,
                 "timings": dict(progress.seconds),
             },
+            keeps_predictions=keeps,
         )
 
     def _checkpoint(self, problem: Problem, options: Options, m: int) -> Checkpoint | None:
         if options.checkpoint is None:
             return None
         labels, inputs = problem.labels, problem.inputs
+        shape = len(labels.codes), max(1, len(labels.classes))
         work = work_identity(
             problem.dataset.inputs_digest,
             inputs.streamed.shape,
@@ -123,6 +137,7 @@ class LowRank:
             labels=digest_of(labels.codes if len(labels.classes) else labels.values),
             seed=options.seed,
             landmarks=m,
+            predictions="float64" if keeps_predictions(*shape, options) else "float32",
         )
         return Checkpoint(options.checkpoint, work)
 
@@ -139,6 +154,12 @@ class LowRank:
 def landmark_count(n: int, options: Options) -> int:
     """Number of landmarks: as asked for, or `MAX_LANDMARKS`, at most all rows."""
     return min(n, options.landmarks or MAX_LANDMARKS)
+
+
+def keeps_predictions(n: int, k: int, options: Options) -> bool:
+    """Whether predictions become a part of the result; those of numbers always do."""
+    asked = options.keep_predictions
+    return k == 1 or (n * k <= MAX_KEPT if asked is None else asked)
 
 
 def targets_of(labels: Labels) -> Targets:

@@ -30,7 +30,7 @@ twice; ``2 n m k`` for alpha. The sums for classes need additions only: ``n m``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,7 @@ class SecondPass:
     D: Array
     L: Array
     Z: Array
+    single: bool = False  # whether predictions are wanted in float32
 
     def __post_init__(self) -> None:
         _align(self, "D", "L", "Z")
@@ -272,7 +273,10 @@ def value_segment(shared: SecondPass, segment: slice) -> Values:
         alpha, d = solve_rows(shared, chunk)
         Y = shared.targets[chunk]
         complexity += np.einsum("ik,ik->k", Y, alpha)
-        parts.append(valuation(Y, shared.targets.codes[chunk], alpha, d))
+        values = valuation(Y, shared.targets.codes[chunk], alpha, d)
+        if shared.single:
+            values = replace(values, loo=values.loo.astype(np.float32))
+        parts.append(values)
     return Values(joined(parts), complexity)
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
+from cgscore.execution.files import naming_failures
 from cgscore.execution.progress import Progress
 from cgscore.rows import Rows
 from cgscore.solvers.lowrank import model
@@ -47,6 +48,7 @@ def solve(
     executor: Executor,
     progress: Progress,
     store: StepStore | None = None,
+    file: IO[bytes] | None = None,
 ) -> Outcome:
     """Both passes.
 
@@ -62,17 +64,30 @@ def solve(
         Who does the tasks.
     store : StepStore or None
         Where finished steps are saved, and loaded from in a resumed run.
+    file : file or None
+        Where leave-one-out predictions go, in float32; the valuation then maps it. By default they
+        are in memory, in float64.
     """
     n, p = rows.shape
     flops = model.flops(n, p, targets.k, len(landmarks))
     shared = FirstPass(rows, landmarks, targets)
     second = _first_pass(shared, executor, progress, flops / 2, store)
+    second = replace(second, single=file is not None)
     parts: list[Values] = []
     with progress.phase("scores", flops / 2) as advance:
         for part in _second_pass(second, executor, store):
+            if file is not None:
+                with naming_failures("The temporary file of predictions"):
+                    file.write(np.ascontiguousarray(part.valuation.loo).data)
+                part = replace(part, valuation=replace(part.valuation, loo=part.valuation.loo[:0]))
             parts.append(part)
             advance(flops / 2 * len(part.valuation.d) / n)
     values = model.joined([part.valuation for part in parts])
+    if file is not None:
+        with naming_failures("The temporary file of predictions"):
+            file.flush()
+        mapped: Any = np.memmap(file, np.float32, "r", 0, (n, targets.k))
+        values = replace(values, loo=mapped)
     lost = np.finfo(np.float64).eps / (values.d * second.D)  # d is a difference from 1 / D
     return Outcome(
         values,
