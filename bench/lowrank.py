@@ -43,6 +43,7 @@ from cgscore_paper.provenance import script_origin
 RESULTS = Path(__file__).parents[1] / "results" / "lowrank.json"
 NAMES = ("Fashion-MNIST", "CIFAR-10")
 COUNTS = (500, 1000, 2000, 4000, 8000)
+SHARED = "--shared" in sys.argv  # then seconds say little
 
 
 def replaced(codes: Any, k: int, share: float, seed: int = 0) -> tuple[Any, Any]:
@@ -70,7 +71,8 @@ def precision_of_worst(values: Any, wrong: Any) -> float:
 def write(section: str, content: Any) -> None:
     """Put a section into the file of results."""
     document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    document[section] = {"version": cgscore.__version__, **script_origin(__file__), **content}
+    origin = {"version": cgscore.__version__, **script_origin(__file__)}
+    document[section] = {**origin, "alone_on_the_machine": not SHARED, **content}
     RESULTS.write_text(json.dumps(document, indent=1) + "\n")
 
 
@@ -243,8 +245,9 @@ def main() -> None:
     parser.add_argument("--landmarks", type=int)
     parser.add_argument("--ridge", type=float)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--shared", action="store_true", help="other work runs here, too")
     options = parser.parse_args()
-    if options.part != "one":
+    if options.part != "one" and not SHARED:
         require_quiet()
     globals()[options.part](options)
 
