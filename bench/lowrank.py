@@ -5,6 +5,7 @@
     python bench/lowrank.py quality             # against exact, n = 20,000, and rules for landmarks
     python bench/lowrank.py whole               # all of both data sets, against iterative
     python bench/lowrank.py growth              # 160,000 and 320,000 examples
+    python bench/lowrank.py classes             # 200,000 examples of 5,000 classes
 
 Labels of 20 % of the examples are replaced by another class at random. Compared
 are margins: rank correlation with those of the other method, and the area under the curve (AUROC)
@@ -235,9 +236,43 @@ def growth(options: argparse.Namespace) -> None:
     write("growth", {**sizes, "runs": found, "ratio": ratio})
 
 
+def classes(options: argparse.Namespace) -> None:
+    """Very many classes: memory, and whether labels are judged."""
+    n, k = 200_000, 5000
+    centres, codes = clusters(n, options.columns, k, 0)
+    X = np.empty((n, options.columns), np.float32)
+    fill(X, centres, codes, 0, 1.0)
+    codes, wrong = replaced(codes, k, 0.1)
+    start = time.perf_counter()
+    scores = cgscore.score(
+        X, codes, method="lowrank", ridge=0.1, landmarks=options.landmarks or 1000, progress=False
+    )
+    scored = time.perf_counter() - start
+    summary, issues = scores.issue_summary(), scores.label_issues()
+    flagged = issues["is_label_issue"].to_numpy()
+    found = {
+        "n": n,
+        "p": options.columns,
+        "classes": k,
+        "landmarks": scores.meta["landmarks"],
+        "seconds": scored,
+        "timings": scores.meta["timings"],
+        "peak_bytes": peak_memory(),
+        "accuracy": scores.accuracy(),
+        "auroc": auroc(scores.table["margin"].to_numpy(), wrong),
+        "wrong": int(wrong.sum()),
+        "estimated_wrong": summary.estimated_wrong,
+        "flagged": int(flagged.sum()),
+        "precision": float(wrong[flagged].mean()),
+        "recall": float(flagged[wrong].mean()),
+    }
+    print(found)
+    write("classes", found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("quality", "whole", "growth", "one"))
+    parser.add_argument("part", choices=("quality", "whole", "growth", "classes", "one"))
     parser.add_argument("--names", nargs="+", default=NAMES, choices=NAMES)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=256)
