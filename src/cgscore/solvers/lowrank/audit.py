@@ -28,11 +28,11 @@ from cgscore.valuation import margin, valuation
 
 AUDIT_EXAMPLES = 128
 MIN_EXAMPLES = 8  # fewer examples are not compared
-TOLERANCE = 3e-2  # relative residual at which a column has converged; it enters in second order
-MAX_RESIDUAL = 6e-2  # relative residual in float64 above which the columns are not trusted
-EXPECTED_PRODUCTS = 8
+TOLERANCE = 1e-2  # relative residual at which a column has converged; it enters in second order
+MAX_RESIDUAL = 2e-2  # relative residual in float64 above which the columns are not trusted
+EXPECTED_PRODUCTS = 10
 MAX_PRODUCTS = 40
-MAX_FLOPS = 1.5e13  # three minutes or so on two cores
+MAX_FLOPS = 6e12  # a minute or so on two cores
 
 
 def audit_flops(n: int, p: int, storage: str) -> float:
