@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.data import Dataset
+from cgscore.data.readers.mapped import MIN_MAPPED_BYTES
 from cgscore.errors import MemoryLimitError, OptionError
 from cgscore.execution.checkpoint import Checkpoint, digest_of, work_identity
 from cgscore.execution.executor import Executor, Local
@@ -52,13 +53,14 @@ class LowRank:
         held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
         count = len(model.segments(n))
+        sent = 4 * n * p if 4 * n * p < MIN_MAPPED_BYTES else 0  # larger files are mapped there
         return Cost(
             flops,
             held + min(workers, count) * task,
             held + task,
             tasks=2 * count,
-            worker_bytes=8 * n * p + task,
-            traffic=8 * count * m * m,
+            worker_bytes=sent + 8 * m * (p + 2 * m) + task,
+            traffic=workers * sent + 8 * count * m * m + n * (80 + (8 if kept else 4) * k),
             workers=workers,
         )
 
