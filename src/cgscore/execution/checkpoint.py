@@ -64,6 +64,7 @@ _NAMES = {
     "subset": "the rows trained on",
     "selection": "the selection",
     "landmarks": "the number of landmarks",
+    "predictions": "the precision of predictions (it follows from keep_predictions)",
     "test": "the test data",
     "training": "the training",
 }
@@ -80,20 +81,30 @@ def method_in(folder: Path) -> str | None:
 
 def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
     """Everything that decides the bits of a result; `more` is particular to a method."""
-    from cgscore import __version__
-
     digest = xxhash.xxh3_128()
     for part in (rows.centred, rows.centre):
         digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return work_identity(digest.hexdigest(), rows.shape, ridge, **more)
+
+
+def work_identity(
+    inputs: str, shape: tuple[int, int], ridge: float, *, blas_threads: bool = True, **more: Any
+) -> dict[str, Any]:
+    """As `identity`, for inputs of this digest and shape.
+
+    `blas_threads` says whether the number of BLAS threads decides bits, too.
+    """
+    from cgscore import __version__
+
     return {
         "format": FORMAT,
         "cgscore": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "blas": libraries(),
-        "inputs": digest.hexdigest(),
-        "rows": len(rows),
-        "columns": rows.centred.shape[1],
+        "blas": libraries(blas_threads),
+        "inputs": inputs,
+        "rows": shape[0],
+        "columns": shape[1],
         "ridge": ridge,
         "byte_order": sys.byteorder,
         **more,

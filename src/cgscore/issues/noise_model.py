@@ -118,7 +118,7 @@ def estimate_noise(
     """
     k = F.shape[1]
     sample = sample_rows(*F.shape)
-    G, j = F[sample], codes[sample]
+    G, j = F[sample].astype(np.float64), codes[sample]  # predictions in files are float32
     by_gap = choose_anchors(*certainty_by_gap(F), codes, k, anchor_shares[:1])
     T = noise_matrix(by_gap.counts)
     start = sharpest(G, j, T)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtr
 
-from cgscore.issues.calibration import row_chunks
 from cgscore.issues.intervals import mixture_interval
 from cgscore.issues.noise_model import NoiseModel
 from cgscore.typing import Array, Index
+from cgscore.valuation import row_chunks
 
 #: Of the wrong verdicts that a promise allows, the share that is used: models may be mistaken.
 PROMISE_SHARE = 0.7

@@ -59,7 +59,7 @@ from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.progress import Advance, ignore
-from cgscore.selection.landmarks import Features
+from cgscore.solvers.lowrank.pivoted_cholesky import Features
 from cgscore.typing import Array, Index
 
 BLOCK = 64  # picks between two updates of all examples, at most
