@@ -722,6 +722,7 @@ class Scores:
             dataset = dataclasses.replace(self._dataset)
         else:
             dataset = source.open_source(self.meta, encoder)
+        dataset = source.with_corrections(dataset, self.meta, self.table["given_label"].to_numpy())
         source.check_fingerprint(dataset, self.meta)
         self._dataset = dataset
         return dataset
