@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,4 +21,45 @@ def in_spreadsheet(exported: Path, choices: Mapping[int, Any]) -> Path:
     return exported
 
 
-ANNOTATE: dict[str, Annotate] = {"csv": in_spreadsheet}
+def in_label_studio(exported: Path, choices: Mapping[int, Any]) -> Path:
+    """The export JSON of a project: two agreeing annotations, one skipped, one without a label."""
+    tasks = json.loads((exported / "tasks.json").read_text(encoding="utf-8"))
+    for number, task in enumerate(tasks):
+        at = task["data"]["cgscore_position"]
+        (region,) = task["predictions"][0]["result"]
+        kind = region["type"]
+        label = choices.get(at)
+        value = {kind: label if kind == "number" else [label]}
+        chosen = [{**region, "id": "x1", "origin": "manual", "value": value}]
+        note = {"from_name": "note", "to_name": "x", "type": "textarea", "value": {"text": ["?"]}}
+        task["id"] = number
+        task["annotations"] = [
+            {"id": 1, "was_cancelled": True, "result": [{**region, "value": {kind: ["nothing"]}}]},
+            {"id": 2, "was_cancelled": False, "result": [note]},
+            *({"id": 3 + i, "result": chosen} for i in range(2) if label is not None),
+        ]
+    path = exported.with_name("project.json")
+    path.write_text(json.dumps(tasks, indent=2), encoding="utf-8")
+    return path
+
+
+def in_hugging_face(exported: Path, choices: Mapping[int, Any]) -> Path:
+    """The dataset of the real package, with a column filled in."""
+    from datasets import disable_progress_bars, load_from_disk
+
+    disable_progress_bars()
+    dataset = load_from_disk(str(exported))
+
+    def correct(row: dict[str, Any]) -> dict[str, Any]:
+        return {"corrected_label": choices.get(row["cgscore_position"])}
+
+    path = exported.with_name("corrected")
+    dataset.map(correct, load_from_cache_file=False).save_to_disk(str(path))
+    return path
+
+
+ANNOTATE: dict[str, Annotate] = {
+    "csv": in_spreadsheet,
+    "label-studio": in_label_studio,
+    "hugging-face": in_hugging_face,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,10 @@ class Source:
     def scored(self) -> Path:
         """Its result, saved beside it."""
         result = self.path.parent / "scores.parquet"
-        cgscore.score(str(self.path), progress=False, ridge=0.05, **self.options).save(result)
+        with warnings.catch_warnings():  # of classes with one example
+            warnings.simplefilter("ignore", cgscore.CGScoreWarning)
+            scores = cgscore.score(str(self.path), progress=False, ridge=0.05, **self.options)
+        scores.save(result)
         return result
 
 
@@ -132,7 +136,30 @@ def many_classes(folder: Path) -> Source:
     given = true.copy()
     given[[0, 20]] = [1, 0]
     np.savez(folder / "t.npz", X=X, y=given)
-    return Source(folder / "t.npz", {0: 0, 20: 1})
+    return Source(folder / "t.npz", {0: 0, 20: 1}, {"task": "classification"})
+
+
+def crowd(folder: Path) -> tuple[cgscore.Scores, pd.DataFrame]:
+    """Scores of 1,000 classes, and issues by hand: estimating noise among so many takes long."""
+    source = many_classes(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cgscore.CGScoreWarning)
+        scores = cgscore.score(str(source.path), ridge=0.05, judge=False, **source.options)
+    table = scores.table
+    right = np.ones(len(table))
+    right[list(source.truth)] = 0.1
+    issues = pd.DataFrame(
+        {
+            "is_label_issue": right < 0.5,
+            "label_score": right,
+            "given_label": table["given_label"].to_numpy(),
+            "predicted_label": table["predicted_label"].to_numpy(),
+            "confidence": 0.9,
+            "kind": np.where(right < 0.5, "wrong label", ""),
+        },
+        index=table["id"].to_numpy(),
+    )
+    return scores, issues
 
 
 SOURCES: dict[str, Callable[[Path], Source]] = {
@@ -141,5 +168,4 @@ SOURCES: dict[str, Callable[[Path], Source]] = {
     "images": images,
     "pictures": pictures,
     "numbers": numbers,
-    "many classes": many_classes,
 }

@@ -11,19 +11,18 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.exchange.captions import Captions
 from cgscore.exchange.registry import MODULES, find_tool
 from cgscore.review.decisions import Decisions
 from tests.command import invoke
 from tests.exchange.annotators import ANNOTATE
-from tests.exchange.data import SOURCES, Source
+from tests.exchange.data import SOURCES, Source, many_classes
 
 
-def caption_of(scores: cgscore.Scores, label: Any) -> Any:
-    """A label as tools show it."""
+def caption_of(name: str, scores: cgscore.Scores, label: Any) -> Any:
+    """A label as a tool shows it."""
     if not len(scores.classes):
         return label
-    return Captions(scores).texts[int(np.searchsorted(scores.classes, label))]
+    return find_tool(name).captions(scores).texts[int(np.searchsorted(scores.classes, label))]
 
 
 def exported(name: str, source: Source, result: Path, *more: str) -> tuple[Path, dict[str, Any]]:
@@ -43,14 +42,25 @@ def exported(name: str, source: Source, result: Path, *more: str) -> tuple[Path,
 def test_corrections_come_back(name: str, kind: str, tmp_path: Path) -> None:
     if name == "fiftyone" and kind not in ("images", "pictures"):
         pytest.skip("FiftyOne is for images")
-    source = SOURCES[kind](tmp_path)
+    check_round_trip(name, SOURCES[kind](tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+@pytest.mark.parametrize("name", [name for name in ANNOTATE if name != "fiftyone"])
+def test_corrections_of_many_classes_come_back(name: str, tmp_path: Path) -> None:
+    check_round_trip(name, many_classes(tmp_path), crowded=True)
+
+
+def check_round_trip(name: str, source: Source, *, crowded: bool = False) -> None:
+    """Export, correct, import; `crowded` if classes have too few examples to judge labels."""
+    tmp_path = source.path.parent
     result = source.scored()
     before, content = cgscore.load(result), result.read_bytes()
-    crowded = kind == "many classes"  # too few examples of a class to judge its labels
     path, document = exported(name, source, result, *["--all"] * crowded)
     assert crowded or document["suspects"] >= len(source.truth)
     assert document["fingerprint"] == before.meta["fingerprint"]
-    choices = {at: caption_of(before, label) for at, label in source.truth.items()}
+    choices = {at: caption_of(name, before, label) for at, label in source.truth.items()}
     returned = ANNOTATE[name](path, choices)
 
     done = invoke("import", result.name, str(returned), "-o", "new.parquet", folder=tmp_path)

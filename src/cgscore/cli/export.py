@@ -74,11 +74,11 @@ def export(
     console = None if as_json else output_console()
     scores = scored(source, read, ridge="auto", task=task, console=console)
     dataset = _data(scores, source, read, data)
-    positions = chosen_positions(scores, whole=whole or tool.whole, count=count)
-    examples = Examples(scores, dataset, positions)
+    issues = scores.label_issues()
+    positions = chosen_positions(issues, whole=whole or tool.whole, count=count)
+    examples = Examples(scores, dataset, issues, positions, tool.captions(scores))
     with reporter(show_progress()).phase("writing", max(1, len(examples))) as advance:
         written = tool.write(examples, path, options, advance)
-    suspects = int(scores.label_issues()["is_label_issue"].to_numpy()[positions].sum())
     result = source if is_result(source) else "scores.parquet"
     commands = [f"cgscore import {result} {tool.returned or path}"]
     if not is_result(source):
@@ -89,14 +89,14 @@ def export(
                 "to": tool.name,
                 "written": list(written),
                 "examples": len(examples),
-                "suspects": suspects,
+                "suspects": examples.suspects,
                 "kind": examples.kind,
                 "fingerprint": scores.meta["fingerprint"],
                 "next": commands,
             }
         )
         return
-    print(_answer(len(examples), suspects, tool))
+    print(_answer(len(examples), examples.suspects, tool))
     print_written(written)
     print(f"There:    {tool.steps}")
     for number, command in enumerate(commands):

@@ -87,7 +87,8 @@ def import_(
     with quiet_warnings():
         scores = cgscore.load(result)
         print_details(scores.meta)
-        checked = check_corrections(scores, tool.read(file), file, skip_bad=skip_bad)
+        captions = tool.captions(scores)
+        checked = check_corrections(scores, tool.read(file), file, captions, skip_bad=skip_bad)
         if not checked.labels and not checked.refused:
             raise SourceError(f"{file} holds no corrected labels. {tool.steps}")
         dataset, reason = _data(scores, data, encoder)
@@ -101,12 +102,15 @@ def import_(
             after = renewed(scores, dataset, labels["label"].to_numpy(), show_progress())
             after.save(new)
             written = {str(new): f"{len(after):,} rows"} | written
+        flagged = [int(review.subject.flagged.sum())]
+        if after is not None:
+            flagged.append(int(after.label_issues()["is_label_issue"].sum()))
     for problem in checked.problems:
         print_note(f"left out: {problem}")
     if as_json:
-        print_json(_document(tool.name, checked, recorded, review, scores, after, reason, written))
+        print_json(_document(tool.name, checked, recorded, review, flagged, after, reason, written))
         return
-    _print_answer(tool.title, checked, recorded, review, scores, after)
+    _print_answer(tool.title, checked, recorded, flagged)
     if after is None:
         print(f"Scores were not renewed: {reason} Say where the data are: --source")
     else:
@@ -142,17 +146,11 @@ def _decided(review: Review) -> str:
     return f"{count:,} decision{'s' * (count != 1)}"
 
 
-def _suspects(scores: Scores) -> int:
-    return int(scores.label_issues()["is_label_issue"].sum())
-
-
 def _print_answer(
     title: str,
     checked: CheckedCorrections,
     recorded: Recorded,
-    review: Review,
-    before: Scores,
-    after: Scores | None,
+    flagged: list[int],
 ) -> None:
     """Print what came back, and what follows from it."""
     new = recorded.accepted + recorded.kept + recorded.changed
@@ -168,8 +166,8 @@ def _print_answer(
     }
     if any(more.values()):
         print(f"{'; '.join(text for text, count in more.items() if count)}.")
-    if after is not None:
-        print(f"{_suspects(before):,} labels were flagged before, {_suspects(after):,} are now.")
+    if len(flagged) > 1:
+        print(f"{flagged[0]:,} labels were flagged before, {flagged[1]:,} are now.")
 
 
 def _document(
@@ -177,7 +175,7 @@ def _document(
     checked: CheckedCorrections,
     recorded: Recorded,
     review: Review,
-    before: Scores,
+    flagged: list[int],
     after: Scores | None,
     reason: str | None,
     written: dict[str, str],
@@ -189,8 +187,8 @@ def _document(
         "problems": checked.problems,
         "renewed": after is not None,
         "reason": reason,
-        "suspects_before": _suspects(before),
-        "suspects": None if after is None else _suspects(after),
+        "suspects_before": flagged[0],
+        "suspects": None if after is None else flagged[1],
         "fingerprint": None if after is None else after.meta["fingerprint"],
         "warnings": [] if after is None else after.meta["warnings"],
         "decisions": len(review.decisions.current()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,18 +18,26 @@ class Captions:
     itself: on one line, without characters that cannot be printed, of bounded length, and different
     from all others. The same result always has the same captions.
 
+    Parameters
+    ----------
+    scores : Scores
+        The result.
+    replaced : mapping, optional
+        Characters that a tool does not show as they are, and what stands for them.
+
     Attributes
     ----------
     texts : list of str
         The caption of each class, in the order of `Scores.classes`; empty for a regression.
     """
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: Scores, replaced: Mapping[str, str] | None = None) -> None:
         labels = scores.classes.tolist()
         names = list(scores.class_names().values())
         if len(set(names)) < len(names):
             names = [str(label) for label in labels]
-        self.texts = _distinct([_one_line(name) for name in names])
+        table = str.maketrans(dict(replaced or {}))
+        self.texts = _distinct([_one_line(name).translate(table) for name in names])
         plain = [str(label) for label in labels]
         # the first of these in which a text is found decides
         self._codes: list[tuple[Callable[[str], Hashable | None], dict[Hashable, int]]] = [

@@ -53,7 +53,12 @@ class _Misfit(Exception):
 
 
 def check_corrections(
-    scores: Scores, corrections: Iterable[Correction], path: Path, *, skip_bad: bool = False
+    scores: Scores,
+    corrections: Iterable[Correction],
+    path: Path,
+    captions: Captions,
+    *,
+    skip_bad: bool = False,
 ) -> CheckedCorrections:
     """The corrections of a file, by position.
 
@@ -65,6 +70,8 @@ def check_corrections(
         As read from the file.
     path : Path
         The file, for messages.
+    captions : Captions
+        The classes as the tool shows them.
     skip_bad : bool
         Leave out corrections of unknown examples, to unknown labels or in conflict with each
         other, and name them, instead of raising.
@@ -77,7 +84,7 @@ def check_corrections(
         It was not exported by cgscore, or a correction does not fit.
     """
     checked = CheckedCorrections()
-    examples = _Examples(scores)
+    examples = _Examples(scores, captions)
     conflicting: set[int] = set()
     for correction in corrections:
         _check_stamp(scores, correction, path)
@@ -127,11 +134,11 @@ def _check_stamp(scores: Scores, correction: Correction, path: Path) -> None:
 class _Examples:
     """Finds the example and the label that a correction means."""
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: Scores, captions: Captions) -> None:
         self._ids: list[str] = [str(name) for name in scores.table["id"]]
         self._positions: dict[str, int | None] | None = None
         self._regression = not len(scores.classes)
-        self._captions = Captions(scores)
+        self._captions = captions
 
     def position(self, correction: Correction) -> int:
         """The position of the example; where there is an id as well, both must agree."""

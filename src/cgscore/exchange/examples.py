@@ -45,6 +45,8 @@ class Example:
         Its name.
     given, suggested : str or float or None
         Captions of classes, or numbers; no suggestion where there is no prediction.
+    code : int or None
+        The given class, as its position in `Scores.classes`.
     confidence : float or None
         In the suggestion, from 0 to 1.
     label_score : float or None
@@ -61,6 +63,7 @@ class Example:
     id: str
     given: str | float
     suggested: str | float | None
+    code: int | None
     confidence: float | None
     label_score: float | None
     cg: float | None
@@ -77,22 +80,31 @@ class Examples:
         The result.
     dataset : Dataset or None
         The scored data; without them only ids and labels are exported.
+    issues : DataFrame
+        ``scores.label_issues()``.
     positions : (m,) array
         The examples, in the order in which they are exported.
+    captions : Captions
+        The classes as texts.
 
     Attributes
     ----------
-    captions : Captions
-        The classes as texts.
     stamp : str
         By which the corrections are recognised when they come back.
     """
 
-    def __init__(self, scores: Scores, dataset: Dataset | None, positions: Index) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        dataset: Dataset | None,
+        issues: pd.DataFrame,
+        positions: Index,
+        captions: Captions,
+    ) -> None:
         self.scores, self.dataset, self.positions = scores, dataset, positions
-        self.captions = Captions(scores)
+        self.captions = captions
         self.stamp = stamp_of(scores)
-        self._issues = scores.label_issues().iloc[positions]
+        self._issues = issues.iloc[positions]
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -103,12 +115,13 @@ class Examples:
         cg = self.scores.table["cg"].to_numpy()[self.positions]
         columns = [issues["is_label_issue"], issues["label_score"], *self._labels(), self._kinds()]
         for row in zip(self.positions.tolist(), ids, cg, *columns, strict=True):
-            position, name, value, flagged, right, given, suggested, sure, kind = row
+            position, name, value, flagged, right, code, given, suggested, sure, kind = row
             example = Example(
                 position=position,
                 id=str(name),
                 given=given,
                 suggested=suggested,
+                code=code,
                 confidence=_finite(sure),
                 label_score=_finite(right),
                 cg=_finite(value),
@@ -116,6 +129,11 @@ class Examples:
                 reason="",
             )
             yield _with_reason(example, kind)
+
+    @property
+    def suspects(self) -> int:
+        """How many of them are flagged."""
+        return int(self._issues["is_label_issue"].sum())
 
     @property
     def regression(self) -> bool:
@@ -148,15 +166,18 @@ class Examples:
         return {str(name)[:MAX_CELL]: _cell(value) for name, value in row.items()}
 
     def _labels(self) -> Iterator[list[Any]]:
-        """Given and suggested labels, and the confidence in the latter."""
+        """Codes, given and suggested labels, and the confidence in the latter."""
         issues = self._issues
         if self.regression:
+            yield [None] * len(self)
             yield issues["given_label"].tolist()
             yield [_finite(value) for value in issues["predicted_label"]]
             yield (1 - issues["label_score"]).tolist()
             return
         texts = np.array(self.captions.texts, dtype=object)
-        yield texts[self.scores.codes()[self.positions]].tolist()
+        given = self.scores.codes()[self.positions]
+        yield given.tolist()
+        yield texts[given].tolist()
         predicted = issues["predicted_label"]
         known = predicted.notna().to_numpy()
         codes = np.searchsorted(
@@ -174,21 +195,20 @@ class Examples:
         return list(self._issues["kind"])
 
 
-def chosen_positions(scores: Scores, *, whole: bool, count: int | None) -> Index:
+def chosen_positions(issues: pd.DataFrame, *, whole: bool, count: int | None) -> Index:
     """Positions to export: flagged labels, the worst first, or all in the order of the data.
 
     Parameters
     ----------
-    scores : Scores
-        The result.
+    issues : DataFrame
+        ``scores.label_issues()``.
     whole : bool
         All examples, also those whose labels look right.
     count : int or None
         At most so many.
     """
-    issues: pd.DataFrame = scores.label_issues()
     if whole:
-        return np.arange(len(scores))[:count]
+        return np.arange(len(issues))[:count]
     flagged = np.flatnonzero(issues["is_label_issue"].to_numpy())
     order = np.argsort(issues["label_score"].to_numpy()[flagged], kind="stable")
     return flagged[order][:count]

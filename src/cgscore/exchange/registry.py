@@ -11,6 +11,8 @@ from cgscore.exchange.tool import Tool
 #: Every tool, as ``--to`` takes it, and its module. A new one is a module and a line here.
 MODULES = {
     "csv": "csv_file",
+    "label-studio": "label_studio",
+    "hugging-face": "hugging_face",
 }
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cgscore.exchange.captions import Captions
 from cgscore.exchange.examples import Examples
 from cgscore.execution.progress import Advance
+
+if TYPE_CHECKING:
+    from cgscore.result.scores import Scores
 
 #: Names of what comes back with every example, in all tools.
 POSITION, ID, STAMP = "cgscore_position", "cgscore_id", "cgscore_stamp"
@@ -83,7 +87,9 @@ class Tool:
     steps : str
         What is done there, in a sentence or two.
     returned : str
-        Name of what comes back, for the next command.
+        Name of what comes back, for the next command; empty if it is the exported file.
+    replaced : mapping
+        Characters of classes that the tool would not show, and what stands for them.
     """
 
     name: str
@@ -95,3 +101,8 @@ class Tool:
     steps: str
     returned: str
     whole: bool = False
+    replaced: Mapping[str, str] = field(default_factory=dict)
+
+    def captions(self, scores: Scores) -> Captions:
+        """The classes of a result as this tool shows them."""
+        return Captions(scores, self.replaced)
