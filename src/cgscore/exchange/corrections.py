@@ -52,6 +52,10 @@ class _Misfit(Exception):
     """A correction does not fit; the message says why."""
 
 
+class _UnknownLabel(_Misfit):
+    """There is no such class; the message is the label."""
+
+
 def check_corrections(
     scores: Scores,
     corrections: Iterable[Correction],
@@ -94,6 +98,10 @@ def check_corrections(
             if checked.labels.get(position, label) != label or position in conflicting:
                 conflicting.add(position)
                 raise _Misfit(f"example {_show(correction.id)} has two different labels")
+        except _UnknownLabel as problem:
+            # looking for similar labels takes long, so only for those that are shown
+            shown = len(checked.problems) < PROBLEMS_KEPT
+            checked.refuse(f"{correction.where}: {examples.unknown(str(problem))}." if shown else "")
         except _Misfit as problem:
             checked.refuse(f"{correction.where}: {problem}.")
         else:
@@ -183,10 +191,11 @@ class _Examples:
             raise _Misfit(f"{_show(label)} is not one label")
         code = self._captions.code(label if isinstance(label, str) else str(label))
         if code is None:
-            raise _Misfit(self._unknown(str(label)))
+            raise _UnknownLabel(str(label))
         return code
 
-    def _unknown(self, label: str) -> str:
+    def unknown(self, label: str) -> str:
+        """What is said of a label that no class has."""
         texts = self._captions.texts
         close = difflib.get_close_matches(label[:MAX_SHOWN], texts[:1000], n=1)
         hint = f"Did you mean {_show(close[0])}?" if close else f"Known are {first_five(texts)}"
