@@ -58,8 +58,25 @@ def in_hugging_face(exported: Path, choices: Mapping[int, Any]) -> Path:
     return path
 
 
+def in_fiftyone(exported: Path, choices: Mapping[int, Any]) -> Path:
+    """An export of FiftyOne: a sample is tagged, others have a corrected label."""
+    document = json.loads((exported / "samples.json").read_text(encoding="utf-8"))
+    for number, sample in enumerate(document["samples"]):
+        label = choices.get(sample["cgscore_position"])
+        sample["_id"] = {"$oid": f"{number:024x}"}
+        if label is not None and sample["suggested_label"]["label"] == label and number % 2:
+            sample["tags"].append("accept")
+        elif label is not None:
+            sample["corrected_label"] = {"_cls": "Classification", "label": label}
+    path = exported.with_name("corrected")
+    path.mkdir()
+    (path / "samples.json").write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
 ANNOTATE: dict[str, Annotate] = {
     "csv": in_spreadsheet,
     "label-studio": in_label_studio,
     "hugging-face": in_hugging_face,
+    "fiftyone": in_fiftyone,
 }

@@ -45,6 +45,12 @@ def _task(label: Any = "a", position: Any = 0, identity: Any = "r0", stamp: Any 
     return {"data": data, "annotations": [{"result": [region]}]}
 
 
+def _samples(fields: Any) -> str:
+    """A sample of FiftyOne."""
+    names = {"cgscore_position": 0, "cgscore_id": "r0", "cgscore_stamp": "STAMP"}
+    return json.dumps({"samples": [{**names, **fields}]})
+
+
 def _pipe(folder: Path, name: str) -> Path:
     os.mkfifo(folder / name)
     return folder / name
@@ -222,6 +228,28 @@ CASES: dict[str, Case] = {
     ),
     "a dataset of nothing": Case(lambda d, _: _saved(d, []), "does not name the data files"),
     "a folder of nothing": Case(lambda d, _: d, "not what any tool sends back"),
+    "sound samples": Case(
+        _bytes("samples.json", _samples({"corrected_label": {"label": "a"}})), ""
+    ),
+    "a tagged sample": Case(
+        _bytes("samples.json", _samples({"tags": ["keep"], "given_label": {"label": "a"}})), ""
+    ),
+    "two tags": Case(
+        _bytes(
+            "samples.json",
+            _samples({"tags": ["keep", "accept"], "given_label": "a", "suggested_label": "b"}),
+        ),
+        "two different labels",
+    ),
+    "tags that are a number": Case(_bytes("samples.json", _samples({"tags": 7})), "no list"),
+    "a tag without a label": Case(
+        _bytes("samples.json", _samples({"tags": ["accept"]})), "None is not one label"
+    ),
+    "no samples": Case(_bytes("samples.json", '{"a": 1}'), "has no list of samples"),
+    "samples of numbers": Case(_bytes("samples.json", '{"samples": [1]}'), "sample 0: it is no"),
+    "samples that are a list": Case(_bytes("samples.json", "[]"), "it is no object"),
+    "truncated samples": Case(_bytes("samples.json", '{"samples": [{'), "is not JSON"),
+    "samples nested deep": Case(_bytes("samples.json", "[" * 100_000), "too deep"),
     "a name that nobody knows": Case(_bytes("t.exe", "x"), "not what any tool sends back"),
     "nothing": Case(lambda d, _: d / "nowhere.csv", "nowhere.csv does not exist"),
 }  # fmt: skip

@@ -41,6 +41,7 @@ PAGES: dict[str, Callable[[Path], None] | None] = {
     "csv.md": in_the_tool("csv", "suspects.csv"),
     "label_studio.md": in_the_tool("label-studio", "label-studio"),
     "hugging_face.md": None,
+    "fiftyone.md": in_the_tool("fiftyone", "fiftyone-suspects"),
 }
 
 

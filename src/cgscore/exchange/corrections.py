@@ -101,7 +101,9 @@ def check_corrections(
         except _UnknownLabel as problem:
             # looking for similar labels takes long, so only for those that are shown
             shown = len(checked.problems) < PROBLEMS_KEPT
-            checked.refuse(f"{correction.where}: {examples.unknown(str(problem))}." if shown else "")
+            checked.refuse(
+                f"{correction.where}: {examples.unknown(str(problem))}." if shown else ""
+            )
         except _Misfit as problem:
             checked.refuse(f"{correction.where}: {problem}.")
         else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cgscore.data.readers.bounded import check_regular, refuse_size
+from cgscore.data.readers.bounded import check_regular, first_line, refuse_size
 from cgscore.data.readers.json_lines import json_records
 from cgscore.data.readers.text_files import utf8_content
 from cgscore.errors import SourceError
@@ -39,17 +40,34 @@ def json_objects(path: Path, exported: str) -> Iterator[tuple[str, dict[str, Any
     exported : str
         The file that cgscore writes, for messages.
     """
-    check_regular(path)
-    content, _ = utf8_content(path)
-    # marks between values: there are at most so many of them
-    values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
-    refuse_size(path, OBJECT_BYTES * values + 4 * len(content))
+    content = _content(path)
     for where, value, _ in json_records(path, content):
         if not isinstance(value, dict):
             raise SourceError(
                 f"{path}: {where} is no object. Expected what a tool makes of {exported}."
             )
         yield where, value
+
+
+def json_document(path: Path) -> Any:
+    """The one value of a JSON file."""
+    content = _content(path)
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise SourceError(f"{path} nests lists or objects too deep.") from error
+    except ValueError as error:
+        raise SourceError(f"{path} is not JSON ({first_line(error)}).") from error
+
+
+def _content(path: Path) -> bytes | bytearray:
+    """The bytes of a JSON file in UTF-8, if its values fit in memory."""
+    check_regular(path)
+    content, _ = utf8_content(path)
+    # marks between values: there are at most so many of them
+    values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
+    refuse_size(path, OBJECT_BYTES * values + 4 * len(content))
+    return content
 
 
 def check_object(path: Path, where: str, name: str, value: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ MODULES = {
     "csv": "csv_file",
     "label-studio": "label_studio",
     "hugging-face": "hugging_face",
+    "fiftyone": "fiftyone",
 }
 
 
