@@ -74,9 +74,26 @@ def in_fiftyone(exported: Path, choices: Mapping[int, Any]) -> Path:
     return path
 
 
+def in_argilla(exported: Path, choices: Mapping[int, Any]) -> Path:
+    """The file of ``to_json``: completed records with responses, and a draft."""
+    records = json.loads((exported / "records.json").read_text(encoding="utf-8"))
+    for record in records:
+        label = choices.get(record["metadata"]["cgscore_position"])
+        value = label if label is None or isinstance(label, str) else repr(label)
+        user = {"user_id": "6afc8638-0000-4000-8000-000000000001"}
+        done = {"value": value, **user} if label is not None else {"value": "a draft", **user}
+        record["responses"] = {"label": [done]}
+        record["status"] = "pending" if label is None else "completed"
+    path = exported.with_name("corrected")
+    path.mkdir()
+    (path / "records.json").write_text(json.dumps(records), encoding="utf-8")
+    return path
+
+
 ANNOTATE: dict[str, Annotate] = {
     "csv": in_spreadsheet,
     "label-studio": in_label_studio,
     "hugging-face": in_hugging_face,
     "fiftyone": in_fiftyone,
+    "argilla": in_argilla,
 }

@@ -51,6 +51,13 @@ def _samples(fields: Any) -> str:
     return json.dumps({"samples": [{**names, **fields}]})
 
 
+def _records(response: Any) -> Callable[[Path, str], Path]:
+    """A record of Argilla."""
+    metadata = {"cgscore_position": 0, "cgscore_id": "r0", "cgscore_stamp": "STAMP"}
+    record = {"metadata": metadata, "responses": {"label": [response]}, "status": "completed"}
+    return _bytes("r.json", json.dumps([record]))
+
+
 def _pipe(folder: Path, name: str) -> Path:
     os.mkfifo(folder / name)
     return folder / name
@@ -250,6 +257,16 @@ CASES: dict[str, Case] = {
     "samples that are a list": Case(_bytes("samples.json", "[]"), "it is no object"),
     "truncated samples": Case(_bytes("samples.json", '{"samples": [{'), "is not JSON"),
     "samples nested deep": Case(_bytes("samples.json", "[" * 100_000), "too deep"),
+    "sound records": Case(_records({"value": "a"}), ""),
+    "a response that is a text": Case(_records("a"), "response is no object"),
+    "a response of a list": Case(_records({"value": ["a", "b"]}), "is not one label"),
+    "metadata that are a list": Case(
+        _bytes("r.json", '[{"responses": {}, "metadata": []}]'), "metadata is no object"
+    ),
+    "responses that are a list": Case(_bytes("r.json", '[{"responses": []}]'), "is no object"),
+    "responses that are a number": Case(
+        _bytes("r.json", '[{"responses": {"label": 1}}]'), "responses are no list"
+    ),
     "a name that nobody knows": Case(_bytes("t.exe", "x"), "not what any tool sends back"),
     "nothing": Case(lambda d, _: d / "nowhere.csv", "nowhere.csv does not exist"),
 }  # fmt: skip

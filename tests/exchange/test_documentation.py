@@ -41,11 +41,11 @@ PAGES: dict[str, Callable[[Path], None] | None] = {
     "csv.md": in_the_tool("csv", "suspects.csv"),
     "label_studio.md": in_the_tool("label-studio", "label-studio"),
     "hugging_face.md": None,
+    "argilla.md": in_the_tool("argilla", "argilla-suspects"),
     "fiftyone.md": in_the_tool("fiftyone", "fiftyone-suspects"),
 }
 
 
-@pytest.mark.needs("datasets")
 @pytest.mark.parametrize("page", PAGES)
 def test_from_scores_to_corrected_labels_and_back(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

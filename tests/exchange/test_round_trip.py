@@ -17,7 +17,6 @@ from tests.command import invoke
 from tests.exchange.annotators import ANNOTATE
 from tests.exchange.data import SOURCES, Source, many_classes
 
-
 #: Every tool with every kind of data; FiftyOne is for images.
 PAIRS = [
     (name, kind)
@@ -45,7 +44,6 @@ def exported(name: str, source: Source, result: Path, *more: str) -> tuple[Path,
     return path, document
 
 
-@pytest.mark.needs("datasets")
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 def test_corrections_come_back(name: str, kind: str, tmp_path: Path) -> None:
     check_round_trip(name, SOURCES[kind](tmp_path))

@@ -187,12 +187,20 @@ def _step(examples: Examples) -> str:
     return f"{10.0**exponent:.{max(0, -exponent)}f}"
 
 
+def _recognises(path: Path) -> bool:
+    """Whether a JSON file has tasks: with annotations, or, in JSON_MIN, with their data alone."""
+    if path.is_dir() or not json_file(path):
+        return False
+    others = looks_like(path, "responses", "samples")
+    return looks_like(path, "annotations") or (looks_like(path, STAMP) and not others)
+
+
 TOOL = Tool(
     name="label-studio",
     title="Label Studio",
     write=write,
     read=read,
-    recognises=lambda path: json_file(path) and looks_like(path, "annotations", CONTROL, STAMP),
+    recognises=_recognises,
     suffix="",
     steps=f"Make a project with {CONFIGURATION}, import {TASKS}, label, and export as JSON.",
     returned="project.json",

@@ -14,6 +14,7 @@ MODULES = {
     "label-studio": "label_studio",
     "hugging-face": "hugging_face",
     "fiftyone": "fiftyone",
+    "argilla": "argilla",
 }
 
 
