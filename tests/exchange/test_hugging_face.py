@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cgscore
@@ -112,6 +113,42 @@ def test_a_parquet_file_of_the_hub_and_codes_of_classes(tmp_path: Path) -> None:
     assert len(list(read(tmp_path / "splits"))) == len(source.truth)
     done = invoke("import", result.name, "hub.parquet", "--json", folder=tmp_path)
     assert json.loads(done.stdout)["accepted"] == len(source.truth), done.stderr
+
+
+def test_columns_of_every_type(tmp_path: Path) -> None:
+    big = 2**62 + 1
+    frame = pd.DataFrame(
+        {
+            "whole": np.full(40, big),
+            "unsigned": np.full(40, 2**64 - 1, np.uint64),
+            "number": np.linspace(0, 1, 40),
+            "gaps": pd.array([1, None] * 20, dtype="Int64"),
+            "truth": np.arange(40) % 3 == 0,
+            "day": pd.date_range("2020-01-01", periods=40),
+            "kind": pd.Categorical(["x", "y"] * 20),
+            "cg": ["its own", None] * 20,
+            "label": ["a", "b"] * 20,
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    cgscore.score(str(tmp_path / "t.parquet"), ridge=0.1).save(tmp_path / "scores.parquet")
+    for name in ("hugging-face", "label-studio", "argilla", "csv"):
+        suffix = find_tool(name).suffix
+        arguments = ("export", "scores.parquet", "--to", name, "-o", f"{name}{suffix}", "--all")
+        done = invoke(*arguments, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    dataset = load(tmp_path / "hugging-face")
+    assert dataset[1]["whole"] == big
+    assert dataset[1]["unsigned"] == 2**64 - 1
+    assert (dataset[0]["gaps"], dataset[1]["gaps"]) == (1, None)
+    assert dataset[0]["truth"] is True
+    assert dataset[0]["day"].startswith("2020-01-01")
+    assert (dataset[0]["column_cg"], dataset[1]["column_cg"]) == ("its own", None)
+    (row,) = json.loads((tmp_path / "label-studio" / "tasks.json").read_text())[1:2]
+    cells = row["data"]["row"]
+    assert (cells["whole"], cells["gaps"], cells["truth"]) == (str(big), "", "False")
+    table = pd.read_csv(tmp_path / "csv.csv", dtype=str)
+    assert table["column_whole"][0] == str(big)
 
 
 def test_many_classes(tmp_path: Path) -> None:

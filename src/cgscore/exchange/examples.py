@@ -162,8 +162,12 @@ class Examples:
         """A row of a table, its cells as texts of bounded length."""
         if self.dataset is None or self.dataset.frame is None:
             raise OptionError("The examples are no rows of a table.")
-        row = self.dataset.frame.iloc[position, :MAX_COLUMNS]
-        return {str(name)[:MAX_CELL]: _cell(value) for name, value in row.items()}
+        frame = self.dataset.frame
+        # cell by cell: a whole row would have one type, and whole numbers would get a point
+        return {
+            str(name)[:MAX_CELL]: _cell(frame.iat[position, i])
+            for i, name in enumerate(frame.columns[:MAX_COLUMNS])
+        }
 
     def _labels(self) -> Iterator[list[Any]]:
         """Codes, given and suggested labels, and the confidence in the latter."""
@@ -231,8 +235,15 @@ def _with_reason(example: Example, kind: Any) -> Example:
     return replace(example, reason=_REASONS[kind].format(**parts)) if kind in _REASONS else example
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a data frame is empty."""
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
 def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if is_missing(value):
         return ""
     text = str(value)
     return text if len(text) <= MAX_CELL else f"{text[:MAX_CELL]}… ({len(text):,} characters)"

@@ -19,7 +19,7 @@ from cgscore.data.readers.arrow_rows import Rows, class_names, is_list
 from cgscore.data.readers.bounded import check_regular, reading
 from cgscore.data.readers.hugging_face import is_saved_dataset, saved_table, split_folder
 from cgscore.errors import SourceError
-from cgscore.exchange.examples import Example, Examples
+from cgscore.exchange.examples import Example, Examples, is_missing
 from cgscore.exchange.hugging_face_card import CARD, card
 from cgscore.exchange.tool import ID, POSITION, STAMP, Correction, ExportOptions, Tool
 from cgscore.execution.files import new_folder
@@ -48,8 +48,9 @@ def write(
         with pa.OSFile(str(folder / DATA), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
             rows = iter(examples)
             while part := list(islice(rows, _BATCH_ROWS)):
-                records = [_record(examples, example, list(content)) for example in part]
-                stream.write_batch(pa.RecordBatch.from_pylist(records, schema))
+                columns = _content(examples, [example.position for example in part], list(content))
+                columns |= _scores(examples, part)
+                stream.write_batch(pa.RecordBatch.from_pydict(columns, schema))
                 advance(len(part))
         _write_json(folder / "dataset_info.json", {"features": features})
         _write_json(folder / "state.json", _state(examples))
@@ -155,7 +156,7 @@ def _content_columns(
         return {}
     columns = {}
     for name, dtype in examples.dataset.frame.dtypes.items():
-        kind = {"i": "int64", "u": "int64", "f": "float64", "b": "bool"}.get(
+        kind = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}.get(
             getattr(dtype, "kind", "O"), "string"
         )
         columns[f"column_{name}" if str(name) in own else str(name)] = _value(kind)
@@ -168,39 +169,43 @@ def _value(kind: str) -> tuple[Any, dict[str, Any]]:
     types = {
         "float64": pa.float64(),
         "int64": pa.int64(),
+        "uint64": pa.uint64(),
         "bool": pa.bool_(),
         "string": pa.string(),
     }
     return types[kind], {"dtype": kind, "_type": "Value"}
 
 
-def _record(examples: Examples, example: Example, content: list[str]) -> dict[str, Any]:
+def _scores(examples: Examples, part: list[Example]) -> dict[str, list[Any]]:
+    """The columns that cgscore adds, for some examples."""
     return {
-        **_content(examples, example.position, content),
-        "label": example.given if examples.regression else example.code,
-        "suggested_label": example.suggested,
-        CORRECTED: None,
-        "confidence": example.confidence,
-        "label_score": example.label_score,
-        "cg": example.cg,
-        "is_label_issue": example.is_label_issue,
-        "reason": example.reason,
-        POSITION: example.position,
-        ID: example.id,
-        STAMP: examples.stamp,
+        "label": [one.given if examples.regression else one.code for one in part],
+        "suggested_label": [one.suggested for one in part],
+        CORRECTED: [None] * len(part),
+        "confidence": [one.confidence for one in part],
+        "label_score": [one.label_score for one in part],
+        "cg": [one.cg for one in part],
+        "is_label_issue": [one.is_label_issue for one in part],
+        "reason": [one.reason for one in part],
+        POSITION: [one.position for one in part],
+        ID: [one.id for one in part],
+        STAMP: [examples.stamp] * len(part),
     }
 
 
-def _content(examples: Examples, position: int, names: list[str]) -> dict[str, Any]:
+def _content(examples: Examples, positions: list[int], names: list[str]) -> dict[str, list[Any]]:
+    """The columns that hold the examples themselves, for some of them."""
     dataset = examples.dataset
     if examples.kind == "image" and dataset is not None:
-        return {"image": _image(dataset, position)}
+        return {"image": [_image(dataset, position) for position in positions]}
     if examples.kind == "text":
-        return {"text": examples.text(position)}
+        return {"text": [examples.text(position) for position in positions]}
     if not names or dataset is None or dataset.frame is None:
         return {}
-    values = dataset.frame.iloc[position].tolist()
-    return {name: _plain(value) for name, value in zip(names, values, strict=True)}
+    rows = dataset.frame.iloc[positions]
+    return {
+        name: [_plain(value) for value in rows.iloc[:, i].tolist()] for i, name in enumerate(names)
+    }
 
 
 def _image(dataset: Any, position: int) -> dict[str, Any]:
@@ -215,10 +220,9 @@ def _image(dataset: Any, position: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a data frame in the types of Python; missing ones are None."""
-    if value is None or value != value:
+    """A cell of a data frame in the types of Python; missing ones are None."""
+    if is_missing(value):
         return None
-    value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, bool | int | float) else str(value)
 
 
