@@ -38,24 +38,27 @@ def _tasks(*tasks: Any) -> Callable[[Path, str], Path]:
     return _bytes("project.json", json.dumps(tasks))
 
 
-def _task(label: Any = "a", position: Any = 0, identity: Any = "r0", stamp: Any = "STAMP") -> Any:
+def task(label: Any = "a", position: Any = 0, identity: Any = "r0", stamp: Any = "STAMP") -> Any:
     """A task of Label Studio with one annotation."""
     data = {"cgscore_position": position, "cgscore_id": identity, "cgscore_stamp": stamp}
     region = {"from_name": "label", "type": "choices", "value": {"choices": [label]}}
     return {"data": data, "annotations": [{"result": [region]}]}
 
 
-def _samples(fields: Any) -> str:
+def samples(fields: Any) -> str:
     """A sample of FiftyOne."""
     names = {"cgscore_position": 0, "cgscore_id": "r0", "cgscore_stamp": "STAMP"}
     return json.dumps({"samples": [{**names, **fields}]})
 
 
-def _records(response: Any) -> Callable[[Path, str], Path]:
+def record(response: Any) -> dict[str, Any]:
     """A record of Argilla."""
     metadata = {"cgscore_position": 0, "cgscore_id": "r0", "cgscore_stamp": "STAMP"}
-    record = {"metadata": metadata, "responses": {"label": [response]}, "status": "completed"}
-    return _bytes("r.json", json.dumps([record]))
+    return {"metadata": metadata, "responses": {"label": [response]}, "status": "completed"}
+
+
+def _records(response: Any) -> Callable[[Path, str], Path]:
+    return _bytes("r.json", json.dumps([record(response)]))
 
 
 def _pipe(folder: Path, name: str) -> Path:
@@ -172,19 +175,19 @@ CASES: dict[str, Case] = {
         lambda d, _: _bytes("t.csv.gz", gzip.compress(b"0,r0,a,b\n" * 10**6, 9) * 200)(d, ""),
         "not what any tool sends back",
     ),
-    "a sound project": Case(_tasks(_task(), _task("b", 1, "r1")), ""),
-    "NaN as a label": Case(_tasks(_task(float("nan"))), "'nan' is not one of|nan is not one of"),
-    "a list as a label": Case(_tasks(_task(["a", "b"])), "is not one label"),
-    "an object as a label": Case(_tasks(_task({"a": 1})), "is not one label"),
+    "a sound project": Case(_tasks(task(), task("b", 1, "r1")), ""),
+    "NaN as a label": Case(_tasks(task(float("nan"))), "'nan' is not one of|nan is not one of"),
+    "a list as a label": Case(_tasks(task(["a", "b"])), "is not one label"),
+    "an object as a label": Case(_tasks(task({"a": 1})), "is not one label"),
     "two choices": Case(
-        _bytes("p.json", json.dumps([_task()]).replace('["a"]', '["a", "b"]')), "not one label"
+        _bytes("p.json", json.dumps([task()]).replace('["a"]', '["a", "b"]')), "not one label"
     ),
-    "a boolean as a position": Case(_tasks(_task(position=True)), "no example True"),
-    "a fraction as a position": Case(_tasks(_task(position=0.5)), "no example 0.5"),
-    "infinity as a position": Case(_tasks(_task(position=float("inf"))), "no example inf"),
-    "a list as a position": Case(_tasks(_task(position=[0])), r"no example \[0\]"),
-    "a list as an id": Case(_tasks(_task(identity=["r0"])), "called 'r0', and not"),
-    "a list as a stamp": Case(_tasks(_task(stamp=["STAMP"])), "does not say from which data"),
+    "a boolean as a position": Case(_tasks(task(position=True)), "no example True"),
+    "a fraction as a position": Case(_tasks(task(position=0.5)), "no example 0.5"),
+    "infinity as a position": Case(_tasks(task(position=float("inf"))), "no example inf"),
+    "a list as a position": Case(_tasks(task(position=[0])), r"no example \[0\]"),
+    "a list as an id": Case(_tasks(task(identity=["r0"])), "called 'r0', and not"),
+    "a list as a stamp": Case(_tasks(task(stamp=["STAMP"])), "does not say from which data"),
     "data that are a list": Case(_tasks({"data": [], "annotations": []}), "data is no object"),
     "annotations that are a text": Case(
         _tasks({"data": {}, "annotations": "x"}), "annotations are no list"
@@ -199,7 +202,7 @@ CASES: dict[str, Case] = {
         _tasks({"data": {}, "annotations": [{"result": [None]}]}), "region is no object"
     ),
     "tasks that are numbers": Case(_bytes("p.json", '["annotations", 1]'), "is no object"),
-    "a truncated project": Case(_bytes("p.json", json.dumps([_task()])[:-9]), "not JSON|no end"),
+    "a truncated project": Case(_bytes("p.json", json.dumps([task()])[:-9]), "not JSON|no end"),
     "nested 100,000 deep": Case(
         _bytes("p.json", '[{"annotations": ' + "[" * 100_000), "nests lists or objects too deep"
     ),
@@ -208,7 +211,7 @@ CASES: dict[str, Case] = {
     ),
     "JSON of another program": Case(_bytes("p.json", '{"a": 1}'), "not what any tool sends back"),
     "half a character": Case(
-        _bytes("p.json", json.dumps([_task("\ud800")])), r"'\\ud800' is not one of"
+        _bytes("p.json", json.dumps([task("\ud800")])), r"'\\ud800' is not one of"
     ),
     "a sound dataset": Case(
         _parquet(corrected_label=["a", None], cgscore_stamp=["STAMP"] * 2, cgscore_position=[0, 1]),
@@ -236,21 +239,21 @@ CASES: dict[str, Case] = {
     "a dataset of nothing": Case(lambda d, _: _saved(d, []), "does not name the data files"),
     "a folder of nothing": Case(lambda d, _: d, "not what any tool sends back"),
     "sound samples": Case(
-        _bytes("samples.json", _samples({"corrected_label": {"label": "a"}})), ""
+        _bytes("samples.json", samples({"corrected_label": {"label": "a"}})), ""
     ),
     "a tagged sample": Case(
-        _bytes("samples.json", _samples({"tags": ["keep"], "given_label": {"label": "a"}})), ""
+        _bytes("samples.json", samples({"tags": ["keep"], "given_label": {"label": "a"}})), ""
     ),
     "two tags": Case(
         _bytes(
             "samples.json",
-            _samples({"tags": ["keep", "accept"], "given_label": "a", "suggested_label": "b"}),
+            samples({"tags": ["keep", "accept"], "given_label": "a", "suggested_label": "b"}),
         ),
         "two different labels",
     ),
-    "tags that are a number": Case(_bytes("samples.json", _samples({"tags": 7})), "no list"),
+    "tags that are a number": Case(_bytes("samples.json", samples({"tags": 7})), "no list"),
     "a tag without a label": Case(
-        _bytes("samples.json", _samples({"tags": ["accept"]})), "None is not one label"
+        _bytes("samples.json", samples({"tags": ["accept"]})), "None is not one label"
     ),
     "no samples": Case(_bytes("samples.json", '{"a": 1}'), "has no list of samples"),
     "samples of numbers": Case(_bytes("samples.json", '{"samples": [1]}'), "sample 0: it is no"),
