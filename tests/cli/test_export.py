@@ -36,6 +36,12 @@ def test_the_answer_then_the_file_then_the_next_command(source: Source) -> None:
     assert "the other examples say" in exported["reason"][0]
 
 
+def test_names_with_spaces_are_quoted_in_the_next_command(source: Source) -> None:
+    folder = source.path.parent
+    done = invoke("export", "scores.parquet", "--to", "csv", "-o", "my e.csv", folder=folder)
+    assert done.stdout.splitlines()[-1] == "Next:     cgscore import scores.parquet 'my e.csv'"
+
+
 def test_all_or_a_few(source: Source) -> None:
     folder = source.path.parent
     arguments = ("export", "scores.parquet", "--to", "csv", "-o", "e.csv", "--json")

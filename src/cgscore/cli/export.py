@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,9 +81,9 @@ def export(
     with reporter(show_progress()).phase("writing", max(1, len(examples))) as advance:
         written = tool.write(examples, path, options, advance)
     result = source if is_result(source) else "scores.parquet"
-    commands = [f"cgscore import {result} {tool.returned or path}"]
+    commands = [shlex.join(["cgscore", "import", result, tool.returned or str(path)])]
     if not is_result(source):
-        commands.insert(0, f"cgscore score {source} -o {result}")
+        commands.insert(0, shlex.join(["cgscore", "score", source, "-o", result]))
     if as_json:
         print_json(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,7 +118,8 @@ def import_(
         for warning in after.meta["warnings"]:
             print_warning(warning)
     print_written({**written, str(log): _decided(review)})
-    print(f"Next:     cgscore review {one_line(str(result if after is None else new))}")
+    command = shlex.join(["cgscore", "review", result if after is None else str(new)])
+    print(f"Next:     {one_line(command)}")
 
 
 def _check_outputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:
