@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -197,3 +199,21 @@ def test_annotators_groups_and_options_stay(tmp_path: Path) -> None:
     assert after.meta["method"] == before.meta["method"]
     assert after.table["source"].tolist() == before.table["source"].tolist()
     assert after.meta["source_fingerprint"] == before.meta["fingerprint"]
+
+
+def test_without_the_packages_of_the_web_application(folder: Path) -> None:
+    true, _ = true_and_given(folder)
+    fill(folder, {0: true[0]})
+    program = (
+        "import sys; sys.modules['fastapi'] = sys.modules['uvicorn'] = None\n"
+        "from cgscore.cli import main; sys.argv = ['cgscore', *sys.argv[1:]]; main()"
+    )
+    calls = (["import", "scores.parquet", "e.csv"], ["review", "scores.parquet"])
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", program, *call], cwd=folder, capture_output=True, text=True
+        )
+        for call in calls
+    ]
+    assert [one.returncode for one in done] == [0, 2], done[0].stderr
+    assert 'pip install "cgscore[review]"' in done[1].stderr
