@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -219,8 +219,6 @@ def chosen_positions(issues: pd.DataFrame, *, whole: bool, count: int | None) ->
 
 
 def _with_reason(example: Example, kind: Any) -> Example:
-    from dataclasses import replace
-
     if not isinstance(kind, str):
         low, high = kind
         if not example.is_label_issue or example.suggested is None:
