@@ -4,10 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PIP := -m pip install -qq --disable-pip-version-check
-# What is installed, with hashes: for everything, for the package alone, and beside pyDVL.
+# What is installed, with hashes: for everything, for the package alone, beside pyDVL, and beside the
+# packages of the tools where labels live.
 LOCK := constraints/python$(VERSION).txt
 LOCK_CORE := constraints/python$(VERSION)-core.txt
 LOCK_PYDVL := constraints/python$(VERSION)-pydvl.txt
+LOCK_TOOLS := constraints/python$(VERSION)-tools.txt
 LOCK_FIRST_RUN := constraints/first-run.txt
 LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
@@ -30,7 +32,7 @@ help:
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
-test: $(VENV)/.dev $(VENV)-pydvl/.ready browser
+test: $(VENV)/.dev $(VENV)-pydvl/.ready $(VENV)-tools/.ready browser
 	@$(BIN)/python tests/groups.py
 
 # Pages are tested in a real Chromium. Without one those tests are skipped, or fail where CI=true.
@@ -61,7 +63,7 @@ test-portable-short: $(VENV)/.dev
 
 # The core: what works with the package's own dependencies.
 CORE := $(filter-out tests/test_examples.py, $(wildcard tests/test_*.py)) tests/cli tests/data \
-  tests/issues tests/methods tests/result tests/selection tests/solvers \
+  tests/exchange tests/issues tests/methods tests/result tests/selection tests/solvers \
   $(filter-out tests/execution/test_dask.py tests/execution/test_processors.py, \
   $(wildcard tests/execution/test_*.py))
 
@@ -111,13 +113,14 @@ constraints: $(BIN)/python
 	  $(COMPILE) --python-version $$version --extra dev -o $$lock.txt > /dev/null && \
 	  $(BIN)/python constraints/cpu_build.py $$version $(TORCH_CPU) && \
 	  $(COMPILE) --python-version $$version -c $$lock.txt -o $$lock-core.txt > /dev/null && \
-	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null || exit 1; \
+	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null && \
+	  $(COMPILE) --python-version $$version constraints/tools.in -o $$lock-tools.txt > /dev/null || exit 1; \
 	done
 	@$(BIN)/uv pip compile constraints/first-run.in -q --no-header --no-annotate --no-deps \
 	  --generate-hashes --python-version 3.11 -o $(LOCK_FIRST_RUN) > /dev/null
 
 clean:
-	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* .pytest_cache \
+	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-tools $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* .pytest_cache \
 	  .mypy_cache .ruff_cache .hypothesis cgscore-demo
 
 # One stamp per set of packages, so that a second run installs nothing.
@@ -125,7 +128,7 @@ $(BIN)/python:
 	@echo "Making a virtual environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(LOCK) $(LOCK_CORE) $(LOCK_PYDVL):
+$(LOCK) $(LOCK_CORE) $(LOCK_PYDVL) $(LOCK_TOOLS):
 	@echo "There is no $@. Add this Python's version to PROMISED in the Makefile and run: make constraints"
 	@false
 
@@ -146,6 +149,12 @@ $(VENV)-pydvl/.ready: pyproject.toml $(LOCK_PYDVL)
 	@$(PYTHON) -m venv $(VENV)-pydvl
 	@$(VENV)-pydvl/bin/python $(LOCKED) $(LOCK_PYDVL) && $(VENV)-pydvl/bin/python $(ITSELF) \
 	  && touch $@ || echo "pyDVL cannot be installed here; its test will be left out."
+
+$(VENV)-tools/.ready: pyproject.toml $(LOCK_TOOLS)
+	@echo "Installing Label Studio's SDK, FiftyOne, Argilla and MLflow, and cgscore beside them (once) ..."
+	@$(PYTHON) -m venv $(VENV)-tools
+	@$(VENV)-tools/bin/python $(LOCKED) $(LOCK_TOOLS) && $(VENV)-tools/bin/python $(ITSELF) \
+	  && touch $@ || echo "These packages cannot be installed here; their tests will be left out."
 
 $(VENV)-first-run/.ready: $(LOCK_FIRST_RUN) | $(VENV)/.dev
 	@echo "Unpacking the packages that carry tables (once) ..."

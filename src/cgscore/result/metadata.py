@@ -66,6 +66,7 @@ PARTICULAR = (
     "runs",
     "runs_of_class",
     "runs_rule",
+    "source_fingerprint",
     "tasks",
     "verdicts",
     "workers",

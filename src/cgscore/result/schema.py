@@ -144,6 +144,10 @@ def _choice(value: Any) -> bool:
     return isinstance(value, dict) and all(_text(value.get(name)) for name in ("method", "why"))
 
 
+def _fingerprint(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+
+
 def _one_of(names: Iterable[str]) -> Callable[[Any], bool]:
     choices = tuple(names)
     return lambda value: isinstance(value, str) and value in choices
@@ -161,10 +165,7 @@ META_1: Mapping[str, Field] = {
     "classes": Field("a whole number", _whole(0)),
     "source": Field("the name of a source", _path),
     "read_options": Field("an object", lambda value: isinstance(value, dict)),
-    "fingerprint": Field(
-        "32 hexadecimal digits",
-        lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None,
-    ),
+    "fingerprint": Field("32 hexadecimal digits", _fingerprint),
     "class_names": Field(
         "null or a list of texts",
         lambda value: value is None or (isinstance(value, list) and all(map(_text, value))),
@@ -267,6 +268,7 @@ META_2: Mapping[str, Field] = {
     "groups": Field("a list of groups with examples and gaps", _groups, required=False),
     "annotators": Field("a list of annotators with reliabilities", _annotators, required=False),
     "verdicts": Field("null, or an object on the noise of labels", _verdicts, required=False),
+    "source_fingerprint": Field("32 hexadecimal digits", _fingerprint, required=False),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 

@@ -758,6 +758,7 @@ class Scores:
             dataset = dataclasses.replace(self._dataset)
         else:
             dataset = source.open_source(self.meta, encoder)
+        dataset = source.with_corrections(dataset, self.meta, self.table["given_label"].to_numpy())
         source.check_fingerprint(dataset, self.meta)
         self._dataset = dataset
         return dataset
@@ -855,6 +856,27 @@ class Scores:
             (`cgscore.data.csv_writer`). Numbers are not changed.
         """
         write_csv(self.table, path, guard=guard)
+
+    def log_mlflow(self, *, folder: str = "cgscore", prefix: str = "cgscore.") -> str:
+        """Log parameters, metrics and this result to MLflow (`cgscore.adapters.mlflow`).
+
+        Parameters
+        ----------
+        folder : str
+            Of the artifacts: ``scores.parquet``, which `cgscore.load` opens, and
+            ``label_issues.csv``.
+        prefix : str
+            Put before the names of parameters, metrics and tags.
+
+        Returns
+        -------
+        str
+            The id of the run: the active one, or a new one.
+        """
+        # by name: adapters are built on results, which know nothing of them
+        adapter = import_module("cgscore.adapters.mlflow")
+        run: str = adapter.log(self, folder=folder, prefix=prefix)
+        return run
 
     def save(self, path: str | Path) -> None:
         """Write table, leave-one-out predictions, d and metadata to one Parquet file.
