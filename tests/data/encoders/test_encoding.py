@@ -78,6 +78,7 @@ def test_a_second_run_reads_what_the_first_has_made(
     assert len(calls(counted)) == 12
 
 
+@pytest.mark.needs("torch")
 def test_equal_examples_have_equal_features(counted: Path) -> None:
     X, y = data(300)
     X[[5, 100, 101, 299]] = X[[250, 3, 7, 3]]
