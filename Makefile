@@ -95,6 +95,9 @@ audit: $(VENV)/.dev
 dist: $(VENV)-dist/.ready
 	@$(VENV)-dist/bin/python -m tests.distribution
 
+size: $(VENV)-dist/.ready
+	@$(VENV)-dist/bin/python -m tests.distribution.size -o results/installation.json
+
 bench: $(VENV)/.core
 	$(BIN)/python bench/exact.py
 
