@@ -64,10 +64,7 @@ test-portable-short: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py --short
 
 # The core: what works with the package's own dependencies.
-CORE := $(filter-out tests/test_examples.py, $(wildcard tests/test_*.py)) tests/cli tests/data \
-  tests/issues tests/methods tests/result tests/selection tests/solvers \
-  $(filter-out tests/execution/test_dask.py tests/execution/test_processors.py, \
-  $(wildcard tests/execution/test_*.py))
+CORE = $$($(PYTHON) tests/core.py)
 
 test-core: $(VENV)-core-$(VERSION)/.ready
 	CGSCORE_TESTS=core $(VENV)-core-$(VERSION)/bin/python -m pytest -q -m "not slow" $(CORE)

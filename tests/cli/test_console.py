@@ -67,6 +67,7 @@ def test_names_survive_a_terminal_without_unicode(tmp_path: Path) -> None:
     assert b"\\u732b" in done.stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 def test_progress_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
