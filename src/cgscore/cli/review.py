@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,7 +126,8 @@ def _open_review(
         print_note(
             f"pictures and neighbours are left out: {error} Say where the data are: --source"
         )
-    file = decisions or Path(f"{source.removeprefix('sklearn:').rstrip('/')}.review")
+    name = source.removeprefix("sklearn:").rstrip(f"/{os.sep}")  # a folder may end in either
+    file = decisions or Path(f"{name}.review")
     return Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
 
 
