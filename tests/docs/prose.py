@@ -31,7 +31,6 @@ CHECKS = (
     "redundancy",
     "terms",
     "uncomparables",
-    "weasel_words",
 )
 #: What is not written, and what to write instead.
 RULES = {

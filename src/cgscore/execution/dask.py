@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +25,7 @@ import numpy as np
 import scipy
 from dask.sizeof import sizeof
 from distributed import Client, Future, LocalCluster, as_completed
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from cgscore import __version__
@@ -98,6 +97,8 @@ def _deferred_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     masked = hasattr(signal, "pthread_sigmask")  # threads and processes inherit the mask
     if masked:
+        from multiprocessing import resource_tracker
+
         resource_tracker.ensure_running()  # which would unmask the signal when it starts
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,38 @@ class Decisions:
             )
             number = int(cursor.lastrowid or 0)
         return Decision(number, position, action, label, time)
+
+    def add_all(self, choices: Mapping[int, tuple[str, float]]) -> dict[int, Decision | None]:
+        """Write many decisions at once, all or none; on disk when this returns.
+
+        Parameters
+        ----------
+        choices : mapping
+            Position -> action and label. An example that has this very decision gets no other.
+
+        Returns
+        -------
+        dict
+            The positions that were decided, each with the decision that stood before, if any.
+
+        Raises
+        ------
+        DecisionsUnavailable
+            As for `add`.
+        """
+        with self._lock, self._transaction():
+            standing, time = self._standing(), now()
+            before = {
+                position: standing.get(position)
+                for position, choice in choices.items()
+                if position not in standing
+                or (standing[position].action, standing[position].label) != choice
+            }
+            self._connection.executemany(
+                "INSERT INTO decisions (position, action, label, made) VALUES (?, ?, ?, ?)",
+                [(position, *choices[position], time) for position in before],
+            )
+        return before
 
     def take_back(self, number: int) -> Decision:
         """Take a decision back, so that the one before it stands; on disk when this returns.

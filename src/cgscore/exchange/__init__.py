@@ -1,0 +1,16 @@
+"""Suspects for the tools where labels live, and corrections back: `export` and `import`.
+
+=================  ============================================================================
+module             content
+=================  ============================================================================
+`tool`             the contract: what a tool writes and reads
+`registry`         the tools by name, and which of them wrote a file
+`examples`         what is exported: examples with suggestion, score and reason
+`captions`         one distinct line of text for every class, and back
+`pictures`         where the pictures of examples are, or copies of them
+`corrections`      what came back, checked against the result
+`renewal`          corrections in the log of the review, and new scores
+=================  ============================================================================
+
+Every other module is one tool. A new one is a module and a line in `registry`.
+"""
