@@ -39,7 +39,7 @@ _STATIC = {
     "page.js": ("cgscore.review", "page.js", "text/javascript"),
     "welcome.js": ("cgscore.review", "welcome.js", "text/javascript"),
     "page.css": ("cgscore.review", "page.css", "text/css"),
-    "base.css": ("cgscore.report", "page.css", "text/css"),
+    "design.css": ("cgscore.report", "design.css", "text/css"),
 }
 
 
