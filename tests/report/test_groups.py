@@ -18,7 +18,9 @@ class Result:
 
 
 def neighbours(*rows: tuple[int, int, float]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["position", "neighbour_position", "similarity"])
+    columns = ["position", "neighbour_position", "similarity"]
+    table: pd.DataFrame = pd.DataFrame(rows, columns=columns)
+    return table
 
 
 def test_near_is_relative_to_typical_distances() -> None:
