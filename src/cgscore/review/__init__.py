@@ -5,6 +5,9 @@ module         content
 =============  ==============================================================
 `session`      the review: suspects, decisions, scoring again, exports
 `decisions`    decisions, saved as they are made
+`merging`      decisions of several reviewers in one file
+`cleanliness`  how clean the labels are by now
+`live_order`   the order of suspects, renewed by what is decided
 `database`     the file they are saved in, and its checks
 `application`  the web application
 `access`       who may use it

@@ -21,7 +21,14 @@ from cgscore.review.session import Review
 HOST = "127.0.0.1"
 
 
-def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool = False) -> None:
+def serve(
+    review: Review,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    live: bool = True,
+    as_json: bool = False,
+) -> None:
     """Serve a review until interrupted; the address, with its token, is printed first.
 
     A token admits one tab. When the printed one is used, the next address is printed.
@@ -34,6 +41,8 @@ def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool 
         Port to listen on; 0 for any free one.
     browser : bool
         Open the user's browser.
+    live : bool
+        Factorise the kernel matrix in the background, to renew the order by what is decided.
     as_json : bool
         Print addresses as JSON.
     """
@@ -46,6 +55,8 @@ def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool 
         address = f"http://{HOST}:{number}/?token="
         _print_address(address + next(iter(printed)), review, number, as_json=as_json)
         stack.enter_context(_clean_exit_on_signals())
+        if live and review.live is not None:
+            review.live.start()
         launch_page, launch_token = None, None
         if browser:
             launch_token = access.new_token()
