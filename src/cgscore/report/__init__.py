@@ -4,6 +4,7 @@
 module                 content
 =====================  =========================================================
 `page`                 the file: document, pictures, scripts and styles
+`inline`               the same inside a notebook
 `content`              the document that the scripts draw
 `next_steps`           what to do after the verdict
 `examples`             the suspects and the extremes of classes
@@ -20,6 +21,7 @@ module                 content
 ``design.css`` is the design that report and review share.
 """
 
+from cgscore.report.inline import InlineReport
 from cgscore.report.page import write
 
-__all__ = ["write"]
+__all__ = ["InlineReport", "write"]

@@ -16,7 +16,7 @@ from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
 from cgscore.issues.neighbours import neighbours
 from cgscore.report.column_fit import column_fits
-from cgscore.report.content import content
+from cgscore.report.content import content, source_name
 from cgscore.report.example_map import example_map
 from cgscore.report.informative_columns import MAX_COLUMNS, informative_positions
 from cgscore.report.other_scores import compare_scores
@@ -126,6 +126,8 @@ def page_document(
             at: short(dataset.texts[int(at)], MAX_TEXT_LENGTH) for at in document["names"]
         }
     document["notes"] += notes
+    source = str(scores.meta["source"])
+    document["notes"] = [note.replace(source, source_name(source)) for note in document["notes"]]
     return document, notes
 
 

@@ -12,6 +12,7 @@ module         content
 `application`  the web application
 `access`       who may use it
 `server`       serving it until interrupted
+`running`      serving it beside a notebook
 `launch_page`  opening the browser
 `export`       tables as downloads
 =============  ==============================================================

@@ -48,7 +48,7 @@ def serve(
     """
     with contextlib.ExitStack() as stack:
         stack.callback(review.decisions.close)
-        listening = stack.enter_context(_listening(port))
+        listening = stack.enter_context(listening_socket(port))
         number = listening.getsockname()[1]
         access = Access(number)
         printed = {access.new_token()}
@@ -83,7 +83,8 @@ def serve(
 
 
 @contextlib.contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
+def listening_socket(port: int) -> Iterator[socket.socket]:
+    """A socket on the loopback address that listens; closed at the end."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
