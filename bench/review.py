@@ -44,8 +44,8 @@ from cgscore.review.live_order import LABELS_PER_RENEWAL
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 CASES = {  # examples, share of wrong labels, kind of noise
     "digits uniform": (1797, 0.1, "uniform"),
-    "Fashion-MNIST uniform": (3000, 0.08, "uniform"),
-    "Fashion-MNIST next": (3000, 0.08, "next"),
+    "Fashion-MNIST uniform": (2000, 0.08, "uniform"),
+    "Fashion-MNIST next": (2000, 0.08, "next"),
 }
 STEP = 10  # decisions between two looks at the progress
 
