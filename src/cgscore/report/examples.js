@@ -19,6 +19,13 @@ const examples = (() => {
 
   const words = (at, cls) => (at in report.texts ? text(report.texts[at], cls || "quote") : null);
 
+  // The values of a row of a table, a line each.
+  function cells(at) {
+    if (!(at in report.cells)) return null;
+    const lines = report.columns.map((name, i) => `${name}: ${report.cells[at][i]}`);
+    return make("span", { className: "cells" }, text(report.names[at], "name"), text(lines.join("\n"), "quote"));
+  }
+
   function bar(part) {
     const inside = make("span", {});
     inside.style.width = `${Math.round(100 * Math.min(1, Math.max(0, part)))}%`;
@@ -32,7 +39,7 @@ const examples = (() => {
       { className: "strip" },
       ...rows.map(({ at, caption, part }) => {
         const name = report.names[at];
-        const quote = words(at);
+        const quote = words(at) || cells(at);
         const shown = picture(at, `example ${name}`) || quote || text(name, "name");
         return make("li", { title: name, className: quote ? "words" : "" }, shown, part === undefined ? null : bar(part), caption);
       }),

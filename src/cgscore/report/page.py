@@ -23,6 +23,7 @@ from cgscore.report.other_scores import compare_scores
 from cgscore.report.pictures import embedded_pictures, is_large
 from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.result.scores import Scores
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SUSPECTS = 200
 MAX_SOLVED_EXAMPLES = 20_000  # beyond that the shares of neighbours are not solved for
+MAX_CELL_LENGTH = 60  # characters of a cell of an example that is no suspect
 MAX_PAGE_BYTES = 2_900_000  # with pictures that are drawings
 MAX_PHOTOGRAPH_PAGE_BYTES = 9_500_000
 
@@ -109,7 +111,7 @@ def page_document(
     document = content(scores, issues, suspects, near)
     document["beside"] = compare_scores(scores, None if issues is None else issues.table, beside)
     document["pictures"], document["columns"], document["texts"] = {}, [], {}
-    document["typical"], document["map"] = [], None
+    document["typical"], document["cells"], document["map"] = [], {}, None
     if dataset is not None:
         shown = np.array([row["at"] for row in document["suspects"]], np.intp)
         document["map"] = example_map(
@@ -219,16 +221,22 @@ def _add_columns(document: dict[str, Any], dataset: Dataset, scores: Scores) -> 
         return
     suspects = np.array([row["at"] for row in rows], np.intp)
     classes = dataset.texts is None and len(scores.classes) > 0
+    shown: Index = np.arange(min(frame.shape[1], MAX_COLUMNS))
     if classes:
         suggested = np.array([row["to"] for row in rows], np.intp)
-        best = informative_positions(frame, scores.codes(), suspects, suggested)
-        columns = frame.iloc[suspects, best]
-        fits, typical = column_fits(frame.iloc[:, best], scores.codes(), suspects, suggested)
-        document["typical"] = typical
-    else:
-        columns = frame.iloc[suspects, :MAX_COLUMNS]
-    document["columns"] = [short(name) for name in columns.columns]
-    for number, values in enumerate(columns.itertuples(index=False)):
+        shown = informative_positions(frame, scores.codes(), suspects, suggested)
+        fits, document["typical"] = column_fits(
+            frame.iloc[:, shown], scores.codes(), suspects, suggested
+        )
+    document["columns"] = [short(name) for name in frame.columns[shown]]
+    for number, values in enumerate(frame.iloc[suspects, shown].itertuples(index=False)):
         rows[number]["values"] = [short(value, MAX_TEXT_LENGTH) for value in values]
         if classes:
             rows[number]["fits"] = fits[number].tolist()
+    if dataset.texts is None:
+        others = [int(at) for at in document["names"]]
+        cells = frame.iloc[others, shown].itertuples(index=False)
+        document["cells"] = {
+            at: [short(value, MAX_CELL_LENGTH) for value in values]
+            for at, values in zip(others, cells, strict=True)
+        }
