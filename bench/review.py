@@ -131,7 +131,8 @@ def renewal(n: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     y = np.asarray(data.y)[:n].astype(int)
     given = np.where(rng.random(n) < 0.05, (y + 1) % 10, y)
-    scores = cgscore.score(data.X[:n].reshape(n, -1), given, ridge=0.3)
+    X = data.X[:n].reshape(n, -1)
+    scores = cgscore.score(X, given, ridge=0.3, method="partition")  # the order before any renewal
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder) / "d", scores.meta["fingerprint"])
         review = Review(scores, scores.data(), decisions)
