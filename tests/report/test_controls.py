@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.report.pages import document, opened
+import cgscore
+from tests.report.pages import HOSTILE, document, opened
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -121,6 +124,32 @@ def test_the_first_picture_is_above_the_fold(digits: Any, browser: Browser) -> N
         assert page.locator("#pair").is_hidden()
         page.locator("#filter-toggle").click()
         assert page.locator("#pair").is_visible()
+
+
+def test_values_of_tables_are_compared_with_both_classes(browser: Browser, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    frame = pd.DataFrame(rng.standard_normal((90, 4)), columns=["a", "b", "c", HOSTILE[0]])
+    frame["a"] += 6.0 * (y == 1)
+    frame["b"] += 6.0 * (y == 2)
+    frame["kind"] = np.where(y == 1, "round", HOSTILE[1])
+    frame["label"] = np.array(["x", "y", HOSTILE[0]])[y]
+    frame.loc[1, "label"] = "x"  # and it is like "y"
+    path = tmp_path / "table.html"
+    cgscore.score(cgscore.read(frame), ridge="auto").report(path)
+    with opened(browser, path, viewport={"width": 390, "height": 844}) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        row = page.locator("#gallery tbody tr").filter(has=page.locator("th", has_text="1")).first
+        assert row.locator("td.for").count() >= 2
+        assert "typical of y: " in str(row.locator("td.for").first.get_attribute("title"))
+        assert page.locator("#fits-hint").is_visible()
+        row.locator("th button").click()
+        assert page.locator("#box td.for").count() >= 2
+        assert page.locator("#box th", has_text="typical of y").count() == 1
+        assert "a: " in page.locator("#box .strip .cells").first.inner_text()
+        assert page.evaluate("window.hacked") is None
+        found = Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
 
 
 def test_reduced_motion(digits: Any, browser: Browser) -> None:
