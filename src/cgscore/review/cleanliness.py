@@ -26,6 +26,7 @@ Cost: p is counted in bins of its logit, so a few hundred bins for each of some 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ MAX_LOGIT = 14.0
 SHIFTS = np.linspace(-3.0, 3.0, 25)  # a
 LOG_SLOPES = np.linspace(-1.0, 1.0, 11)  # log b
 SLOPE_DEVIATION = 0.4  # of log b, before any decision
+MIN_WEIGHT = 1e-6  # of a pair (a, b), relative to the largest, to be taken into account
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,10 @@ def cleanliness(
     undecided[decided] = False
     places = _bins(_logit((wrong if now is None else now)[undecided]))
     counts = np.bincount(places, minlength=_bin_count()).astype(np.float64)
-    q = expit(SHIFTS[:, None, None] + np.exp(LOG_SLOPES)[:, None] * _centres())  # a x b x bins
-    left = _Remaining(q.reshape(-1, q.shape[-1]), counts, weights.ravel())
+    plausible = np.flatnonzero(weights > MIN_WEIGHT * weights.max())
+    q, variance = _probabilities()
+    share_of = weights[plausible] / weights[plausible].sum()
+    left = _Remaining(q[plausible], variance[plausible], counts, share_of)
     allowed = int((1 - GOAL) * n + 1e-9)
     means, _ = left.moments(0)
     share = 1 - float(left.weights @ means) / n
@@ -106,8 +110,8 @@ class _Remaining:
 
     Attributes
     ----------
-    q : (h, bins) array
-        Probability of a wrong label in each bin, for each (a, b).
+    q, variance : (h, bins) arrays
+        Probability of a wrong label in each bin, for each (a, b), and ``q (1 - q)``.
     counts : (bins,) array
         Undecided examples in each bin, the least doubtful first.
     weights : (h,) array
@@ -115,6 +119,7 @@ class _Remaining:
     """
 
     q: Array
+    variance: Array
     counts: Array
     weights: Array
 
@@ -122,11 +127,13 @@ class _Remaining:
         """Mean and standard deviation, after so many looks at the most doubtful examples."""
         later = np.cumsum(self.counts[::-1])[::-1] - self.counts  # in more doubtful bins
         counts = np.clip(self.counts - np.maximum(looks - later, 0), 0, None)
-        return self.q @ counts, np.sqrt((self.q * (1 - self.q)) @ counts)
+        return self.q @ counts, np.sqrt(self.variance @ counts)
 
     def at_most(self, count: int, looks: int) -> float:
         """Probability that at most so many wrong labels are left."""
-        means, deviations = self.moments(looks)
+        return self._at_most(count, *self.moments(looks))
+
+    def _at_most(self, count: int, means: Array, deviations: Array) -> float:
         steps = (count + 0.5 - means) / np.maximum(deviations, 1e-9)
         return float(self.weights @ ndtr(steps))
 
@@ -143,10 +150,11 @@ class _Remaining:
 
     def quantile(self, level: float) -> int:
         """The least number that R does not exceed with a probability of `level`."""
+        means, deviations = self.moments(0)
         low, high = 0, int(self.counts.sum())
         while low < high:
             middle = (low + high) // 2
-            if self.at_most(middle, 0) >= level:
+            if self._at_most(middle, means, deviations) >= level:
                 high = middle
             else:
                 low = middle + 1
@@ -154,7 +162,7 @@ class _Remaining:
 
 
 def _posterior(logits: Array, was_wrong: NDArray[np.bool_]) -> Array:
-    """Weights of (a, b), (len(SHIFTS), len(LOG_SLOPES)), given decided labels."""
+    """Weights of all pairs (a, b), given decided labels."""
     log_prior = -0.5 * SHIFTS[:, None] ** 2 - 0.5 * (LOG_SLOPES / SLOPE_DEVIATION) ** 2
     places = _bins(logits)
     wrong = np.bincount(places[was_wrong], minlength=_bin_count())
@@ -163,8 +171,16 @@ def _posterior(logits: Array, was_wrong: NDArray[np.bool_]) -> Array:
     z = SHIFTS[:, None, None] + np.exp(LOG_SLOPES)[:, None] * _centres()[used]
     log_likelihood = -(np.logaddexp(0, -z) @ wrong[used] + np.logaddexp(0, z) @ right[used])
     total = log_prior + log_likelihood
-    weights: Array = np.exp(total - logsumexp(total))
+    weights: Array = np.exp(total - logsumexp(total)).ravel()
     return weights
+
+
+@lru_cache(maxsize=1)
+def _probabilities() -> tuple[Array, Array]:
+    """The probabilities q of all bins for each (a, b), and ``q (1 - q)``: (h, bins) arrays."""
+    z = SHIFTS[:, None, None] + np.exp(LOG_SLOPES)[:, None] * _centres()
+    q: Array = expit(z).reshape(-1, z.shape[-1])
+    return q, q * (1 - q)
 
 
 def _logit(p: Array) -> Array:
