@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.errors import CGScoreError
+from cgscore.errors import CGScoreError, SingularKernelError
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
 from cgscore.issues.neighbours import neighbours
@@ -114,9 +114,11 @@ def page_document(
     document["typical"], document["cells"], document["map"] = [], {}, None
     if dataset is not None:
         shown = np.array([row["at"] for row in document["suspects"]], np.intp)
-        document["map"] = example_map(
-            scores, dataset, None if issues is None else issues.table, shown
-        )
+        table = None if issues is None else issues.table
+        try:
+            document["map"] = example_map(scores, dataset, table, shown)
+        except SingularKernelError as error:
+            notes.append(f"The map is left out: {error}")
     if dataset is not None and dataset.drawable:
         omitted = _add_pictures(document, dataset, max_thumbnail_bytes)
         if omitted:
