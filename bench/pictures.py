@@ -47,6 +47,7 @@ def report(page: Page, folder: Path) -> None:
     page.wait_for_timeout(300)
     page.locator("#box").screenshot(path=IMAGES / "report-neighbours.png")
     page.keyboard.press("Escape")
+    page.evaluate("document.querySelector('nav').hidden = true")  # it sticks to the top
     page.locator("#example-map").scroll_into_view_if_needed()
     page.locator("#map-canvas").focus()
     page.keyboard.press("ArrowRight")

@@ -133,8 +133,8 @@ const exampleMap = (() => {
   function describe(i) {
     const labels = regression
       ? `value ${short(points.value[i])}`
-      : points.marked[i] ? `${className(points.owner[i])}, suggested ${className(points.to[i])}` : className(points.owner[i]);
-    return `${name(i).slice(0, 200)}: ${labels}; ${share(points.score[i] / 255)} right; CG ${short(points.cg[i])}${points.marked[i] ? "; flagged" : ""}`;
+      : points.marked[i] ? `labelled ${className(points.owner[i])}, suggested ${className(points.to[i])}` : `labelled ${className(points.owner[i])}`;
+    return `Example ${name(i).slice(0, 200)}: ${labels}; right with ${share(points.score[i] / 255)}; CG ${short(points.cg[i])}${points.marked[i] ? "; flagged" : ""}`;
   }
 
   function point(i) {

@@ -61,6 +61,9 @@ class LiveOrder:
     def decided(self, position: int) -> None:
         """Count a changed label; from time to time the order is renewed."""
         self._changed.add(position)
+        self._renew_if_due()
+
+    def _renew_if_due(self) -> None:
         if self.state["state"] == "ready" and len(self._changed) >= LABELS_PER_RENEWAL:
             self._changed.clear()
             self._wanted.set()
@@ -70,13 +73,11 @@ class LiveOrder:
             if not self._affordable():
                 return
             self._factorise()
-            if self._changed:
-                self._wanted.set()
-            self._changed.clear()
             self.state = {
                 "state": "ready",
                 "words": f"Live order: renewed after every {LABELS_PER_RENEWAL} changed labels.",
             }
+            self._renew_if_due()
             while True:
                 self._wanted.wait()
                 self._wanted.clear()
