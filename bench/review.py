@@ -12,7 +12,8 @@ Labels of scikit-learn's digits and of Fashion-MNIST (under ``CGSCORE_DATA``) ar
 through all examples in the order of the review: the ``fixed`` order of the scores, or the
 ``renewed`` one, which follows the decisions. Reviewers choose the right label; those who err choose
 the given label instead with that probability where it is wrong, and the suggested one where it is
-right. Everything runs through `cgscore.review.Review` itself, without its server.
+right; how often they err is told to the review (``--reviewer-error``). Everything runs through
+`cgscore.review.Review` itself, without its server.
 
 ``looks`` is the number of decisions after which 99 % of all labels are right (wrong decisions count
 as wrong labels). ``said`` is the number after which the review says so with 95 % probability, and
@@ -48,6 +49,7 @@ CASES = {  # examples, share of wrong labels, kind of noise
     "Fashion-MNIST next": (2000, 0.08, "next"),
 }
 STEP = 10  # decisions between two looks at the progress
+MAX_LOOKS = 800  # after which a reviewer gives up
 
 
 def examples(case: str, seed: int) -> tuple[Any, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -73,7 +75,7 @@ def walk(case: str, seed: int, error: float, renewed: bool) -> dict[str, Any]:
     rng = np.random.default_rng(seed + 1000)
     with tempfile.TemporaryDirectory() as folder:
         decisions = Decisions(Path(folder) / "d", scores.meta["fingerprint"])
-        review = Review(scores, scores.data(), decisions)
+        review = Review(scores, scores.data(), decisions, reviewer_error=error)
         found = _go_through(review, truth, given, rng, error, renewed)
         decisions.close()
     names = {"case": case, "seed": seed, "error": error}
@@ -99,6 +101,8 @@ def _go_through(
         if said is None and review.progress()["clean"]["reached"]:
             said, share = count, right
         if said is not None and (looks is not None or count > 3 * said + 500):
+            break
+        if looks is None and count > MAX_LOOKS:
             break
         open_rows = np.flatnonzero(undecided)
         chosen = open_rows[np.argsort(review.subject.right[open_rows], kind="stable")[:STEP]]
@@ -162,7 +166,7 @@ def show(document: dict[str, Any]) -> None:
             known = [value for value in chosen if value is not None]
             return f"{np.mean(known):.0f}" if len(known) == len(chosen) else "never"
 
-        said = [row["true"] for row in rows if row["true"] is not None]
+        said = [row["true"] for row in rows if row["true"] is not None]  # where it was said at all
         print(
             f"{case:<24}{error:>6.0%}{mean('wrong', 'fixed'):>7}{mean('looks', 'fixed'):>7}"
             f"{mean('looks', 'renewed'):>9}{mean('said', 'renewed'):>7}{sum(said):>5}/{len(said)}"

@@ -20,6 +20,7 @@ def test_sure_labels_are_clean_and_doubtful_ones_are_not() -> None:
     dirty = cleanliness(np.full(1000, 0.2), NOBODY, NOTHING)
     assert not dirty.reached
     assert dirty.low < dirty.share < 0.9
+    assert dirty.looks is not None
     assert dirty.looks > 900
 
 
@@ -29,8 +30,9 @@ def test_looks_are_enough_and_no_more() -> None:
     before = cleanliness(wrong, NOBODY, NOTHING)
     order = np.argsort(-wrong, kind="stable")
     truth = rng.random(2000) < wrong
-    decided = order[: before.looks + 20]
+    assert before.looks is not None
     assert before.looks >= 150
+    decided = order[: before.looks + 20]
     assert cleanliness(wrong, decided, truth[decided]).reached
     assert not cleanliness(wrong, order[:100], truth[order[:100]]).reached
 
@@ -71,6 +73,20 @@ def test_the_promise_is_kept_where_the_model_is_off(shift: float) -> None:
                 break
     assert len(kept) > 25
     assert np.mean(kept) >= CONFIDENCE - 0.05  # of 30 cases
+
+
+def test_mistakes_of_reviewers_remain() -> None:
+    wrong = np.r_[np.full(100, 0.99), np.full(1900, 1e-4)]
+    decided, truth = np.arange(100), np.ones(100, bool)
+    careful = cleanliness(wrong, decided, truth)
+    careless = cleanliness(wrong, decided, truth, reviewer_error=0.3)
+    assert careful.reached
+    assert not careless.reached
+    assert careless.looks is None  # more looks make more mistakes
+    assert careful.share - careless.share == pytest.approx(30 / 2000)
+    some = cleanliness(wrong, decided[:50], truth[:50], reviewer_error=0.03)
+    assert some.looks is not None
+    assert 20 < some.looks < 60
 
 
 def test_probabilities_of_zero_one_and_missing() -> None:

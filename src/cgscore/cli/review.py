@@ -36,6 +36,15 @@ def review(
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", help="Your name, saved with every decision.")
     ] = None,
+    reviewer_error: Annotated[
+        float,
+        typer.Option(
+            "--reviewer-error",
+            min=0,
+            max=0.5,
+            help="Share of decisions that are wrong, for what the page says about clean labels.",
+        ),
+    ] = 0.0,
     merge_files: Annotated[
         list[Path] | None,
         typer.Option(
@@ -91,6 +100,7 @@ def review(
         raise OptionError("--copy is for --folder-to, which is not given.")
     needs_data = data is not None or folder is not None or read.encoder is not None
     session = _open_review(source, read, task, data, decisions, reviewer, needs_data=needs_data)
+    session.reviewer_error = reviewer_error
     merged = _merge(session, merge_files or [])
     for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
         if output is not None:

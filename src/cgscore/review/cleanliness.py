@@ -7,15 +7,16 @@ p             n        probability that each label was wrong, by the model, befo
 w             m        whether the label of each decided example was wrong
 a, b          scalar   how far the model is off: ``logit P(wrong) = a + b logit p``
 q             n - m    probability that each undecided label is wrong
-R             scalar   number of wrong labels among the undecided examples
+e             scalar   share of wrong decisions, as the reviewers state it
+R             scalar   number of wrong labels that are left
 ============  =======  ====================================================================
 
-Labels are clean to 99 % if at most 1 % of all n labels are wrong. A decided label counts as right:
-reviewers are taken at their word. So what counts is R. The probabilities p are calibrated by the
+Labels are clean to 99 % if at most 1 % of all n labels are wrong. A decided label is wrong with the
+probability e: 0 takes reviewers at their word. The probabilities p are calibrated by the
 decisions themselves: a has the prior N(0, 1) and log b the prior N(0, 0.4), both on a grid, and the
 posterior is that of the decided labels w. For each (a, b) R is a sum of independent events, taken
-as normal with the mean ``sum q`` and the variance ``sum q (1 - q)``. The probability that
-``R <= n / 100`` is averaged over the posterior.
+as normal with the mean ``sum q + m e`` and the variance ``sum q (1 - q) + m e (1 - e)``. The
+probability that ``R <= n / 100`` is averaged over the posterior.
 
 Suspects are decided first, so decisions say little about labels that nobody doubts: there the prior
 of b keeps the answer open. Decisions about a random sample of the undecided examples narrow it.
@@ -56,14 +57,15 @@ class Cleanliness:
         Share that is reached with a probability of 95 %.
     probability : float
         Probability that at least `GOAL` of the labels are right.
-    looks : int
-        Further decisions, the most doubtful first, until that probability is 95 %.
+    looks : int or None
+        Further decisions, the most doubtful first, until that probability is 95 %; None if no
+        number of decisions suffices, because too many of them would be wrong.
     """
 
     share: float
     low: float
     probability: float
-    looks: int
+    looks: int | None
 
     @property
     def reached(self) -> bool:
@@ -72,7 +74,12 @@ class Cleanliness:
 
 
 def cleanliness(
-    wrong: Array, decided: NDArray[np.intp], was_wrong: NDArray[np.bool_], now: Array | None = None
+    wrong: Array,
+    decided: NDArray[np.intp],
+    was_wrong: NDArray[np.bool_],
+    now: Array | None = None,
+    *,
+    reviewer_error: float = 0.0,
 ) -> Cleanliness:
     """How clean the labels are after some decisions.
 
@@ -86,6 +93,8 @@ def cleanliness(
         Whether the label of each of them was wrong.
     now : (n,) array, optional
         Probabilities renewed by the decisions; by default those before.
+    reviewer_error : float
+        Share of decisions that are wrong.
     """
     n = len(wrong)
     weights = _posterior(_logit(wrong[decided]), was_wrong)
@@ -96,7 +105,9 @@ def cleanliness(
     plausible = np.flatnonzero(weights > MIN_WEIGHT * weights.max())
     q, variance = _probabilities()
     share_of = weights[plausible] / weights[plausible].sum()
-    left = _Remaining(q[plausible], variance[plausible], counts, share_of)
+    left = _Remaining(
+        q[plausible], variance[plausible], counts, share_of, len(decided), reviewer_error
+    )
     allowed = int((1 - GOAL) * n + 1e-9)
     means, _ = left.moments(0)
     share = 1 - float(left.weights @ means) / n
@@ -116,18 +127,26 @@ class _Remaining:
         Undecided examples in each bin, the least doubtful first.
     weights : (h,) array
         Posterior of (a, b).
+    decided : int
+        Decisions so far.
+    error : float
+        Share of them that are wrong.
     """
 
     q: Array
     variance: Array
     counts: Array
     weights: Array
+    decided: int
+    error: float
 
     def moments(self, looks: int) -> tuple[Array, Array]:
         """Mean and standard deviation, after so many looks at the most doubtful examples."""
         later = np.cumsum(self.counts[::-1])[::-1] - self.counts  # in more doubtful bins
         counts = np.clip(self.counts - np.maximum(looks - later, 0), 0, None)
-        return self.q @ counts, np.sqrt(self.variance @ counts)
+        mistakes = self.error * (self.decided + looks)
+        spread = self.variance @ counts + mistakes * (1 - self.error)
+        return self.q @ counts + mistakes, np.sqrt(spread)
 
     def at_most(self, count: int, looks: int) -> float:
         """Probability that at most so many wrong labels are left."""
@@ -137,9 +156,15 @@ class _Remaining:
         steps = (count + 0.5 - means) / np.maximum(deviations, 1e-9)
         return float(self.weights @ ndtr(steps))
 
-    def looks(self, allowed: int) -> int:
+    def looks(self, allowed: int) -> int | None:
         """The fewest looks after which at most so many are left, with the confidence wanted."""
         low, high = 0, int(self.counts.sum())
+        if self.error > 0:  # mistakes grow with every look: find where it is enough at all
+            steps = np.unique(np.linspace(low, high, 40).astype(int)).tolist()
+            enough = [step for step in steps if self.at_most(allowed, step) >= CONFIDENCE]
+            if not enough:
+                return None
+            low, high = max([step for step in steps if step < enough[0]], default=0), enough[0]
         while low < high:
             middle = (low + high) // 2
             if self.at_most(allowed, middle) >= CONFIDENCE:
@@ -151,7 +176,7 @@ class _Remaining:
     def quantile(self, level: float) -> int:
         """The least number that R does not exceed with a probability of `level`."""
         means, deviations = self.moments(0)
-        low, high = 0, int(self.counts.sum())
+        low, high = 0, int(self.counts.sum()) + self.decided
         while low < high:
             middle = (low + high) // 2
             if self._at_most(middle, means, deviations) >= level:

@@ -49,6 +49,8 @@ class Review:
         The scored data. Without them there are no pictures or neighbours, and no scoring again.
     decisions : Decisions
         The decisions made so far.
+    reviewer_error : float
+        Share of decisions that are wrong, for the statement about clean labels.
 
     Attributes
     ----------
@@ -56,13 +58,21 @@ class Review:
         Renews the order by what is decided, once it is started; None without data.
     """
 
-    def __init__(self, scores: Scores, dataset: Dataset | None, decisions: Decisions) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        dataset: Dataset | None,
+        decisions: Decisions,
+        *,
+        reviewer_error: float = 0.0,
+    ) -> None:
         if not scores.judged:
             raise OptionError(
                 "There is nothing to review: no example has a prediction for every class. Score "
                 "with more runs, or with another method than subsample."
             )
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
+        self.reviewer_error = reviewer_error
         self.subject: ClassLabels | NumericTargets = (
             ClassLabels(scores) if len(scores.classes) else NumericTargets(scores)
         )
@@ -224,8 +234,16 @@ class Review:
         at = np.array([decision.position for decision in judged], np.intp)
         labels = np.array([decision.label for decision in judged])
         now = 1 - np.nan_to_num(self.subject.right, nan=0.5)
-        found = cleanliness(self._doubt, at, labels != self.given[at], now)
-        return {**vars(found), "reached": found.reached, "goal": GOAL, "confidence": CONFIDENCE}
+        found = cleanliness(
+            self._doubt, at, labels != self.given[at], now, reviewer_error=self.reviewer_error
+        )
+        return {
+            **vars(found),
+            "reached": found.reached,
+            "goal": GOAL,
+            "confidence": CONFIDENCE,
+            "reviewer_error": self.reviewer_error,
+        }
 
     def rescore(self) -> None:
         """Score again with the corrections, and rank the undecided examples; runs until done.
