@@ -14,5 +14,6 @@ module             content
 `renewal`          corrections in the log of the review, and new scores
 =================  ============================================================================
 
-Every other module is one tool (`hugging_face_card` belongs to `hugging_face`). A new one is a module and a line in `registry`.
+Every other module is one tool (`hugging_face_card` belongs to `hugging_face`). A new one is a
+module and a line in `registry`.
 """
