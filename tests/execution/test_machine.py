@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from cgscore.errors import OptionError
@@ -75,7 +76,7 @@ def test_peak_memory_where_proc_is_missing(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "resource", None)
     assert 0 < machine.peak_memory() < 2 * expected
     numbers = SimpleNamespace(rss=5, peak_wset=7)
-    monkeypatch.setattr(machine.psutil.Process, "memory_info", lambda self: numbers)
+    monkeypatch.setattr(psutil.Process, "memory_info", lambda self: numbers)
     assert machine.peak_memory() == 7
     del numbers.peak_wset
     assert machine.peak_memory() == 5
@@ -98,9 +99,9 @@ def test_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("windows", [False, True])
 def test_the_lowest_priority_by_either_name(monkeypatch: pytest.MonkeyPatch, windows: bool) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(machine.psutil.Process, "nice", lambda self, value: asked.append(value))
-    monkeypatch.delattr(machine.psutil, "IDLE_PRIORITY_CLASS", raising=False)
+    monkeypatch.setattr(psutil.Process, "nice", lambda self, value: asked.append(value))
+    monkeypatch.delattr(psutil, "IDLE_PRIORITY_CLASS", raising=False)
     if windows:
-        monkeypatch.setattr(machine.psutil, "IDLE_PRIORITY_CLASS", 64, raising=False)
+        monkeypatch.setattr(psutil, "IDLE_PRIORITY_CLASS", 64, raising=False)
     machine.lower_priority()
     assert asked == [64 if windows else 19]
