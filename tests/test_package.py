@@ -110,6 +110,25 @@ def test_every_line_of_a_lock_has_a_version_and_a_hash(lock: Path) -> None:
         assert "--hash=sha256:" in entry, entry
 
 
+def test_the_version_is_the_same_everywhere() -> None:
+    """In the package, the citation and the changelog; the changelog keeps its form."""
+    root = Path(__file__).parents[1]
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {cgscore.__version__}\n" in citation
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", changelog, re.MULTILINE)
+    assert len(releases) == len(re.findall(r"^## ", changelog, re.MULTILINE))
+    versions = [version for version, _ in releases]
+    numbers = [version for version in versions if version != "Unreleased"]
+    assert versions[0] in ("Unreleased", cgscore.__version__)
+    assert numbers[0] == cgscore.__version__
+    assert numbers == sorted(numbers, key=lambda v: [*map(int, v.split("."))], reverse=True)
+    released = dict(releases)[cgscore.__version__]
+    assert f"\ndate-released: {released}\n" in citation
+    kinds = set(re.findall(r"^### (.+)$", changelog, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
 def test_the_kernel_is_tested_with_numpy_and_pytest_alone(tmp_path: Path) -> None:
     """Neither large packages nor those of other tests are imported on the way."""
     blocked = "pandas pyarrow sklearn torch dask distributed playwright hypothesis typer PIL"

@@ -64,6 +64,8 @@ def score(
     ridge: float | str = 0.0,
     ratio: float = 4,
     runs: int | None = None,
+    landmarks: int | None = None,
+    keep_predictions: bool | None = None,
     target: float | None = None,
     kernel: str = "relu",
     task: str = "auto",
@@ -97,12 +99,14 @@ preprocess, encoder, scaling
         Several labels per example, as for `cgscore.read`. What is scored is the consensus of
         annotators and inputs (`cgscore.issues.annotators`), and `Scores.annotators` says how
         reliable each annotator is.
-    method : {"auto", "exact", "iterative", "subsample", "partition"}
+    method : {"auto", "exact", "iterative", "subsample", "lowrank", "partition"}
         How to solve. ``exact`` factorises the whole kernel matrix. ``iterative`` is nearly exact at
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
-        estimator: each class against random samples of the others. ``partition`` scores random
-        blocks, for data that fit nowhere else. ``auto`` takes ``exact`` where that takes a minute
-        or so, ``iterative`` where it is cheaper and fits, and ``partition`` where neither does.
+        estimator: each class against random samples of the others. ``lowrank`` lets some rows,
+        the landmarks, stand for all; it needs a ridge and takes inputs chunk by chunk.
+        ``partition`` scores random blocks, for data that fit nowhere else. ``auto`` takes
+        ``exact`` where that takes a minute or so, ``iterative`` where it is cheaper and fits;
+        where neither does, ``lowrank`` with a ridge and for judging, and ``partition`` without.
     ridge : float or "auto"
         Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
         with the least leave-one-out error on a sample, which finds wrong labels best. With 0,
@@ -117,6 +121,12 @@ preprocess, encoder, scaling
     runs : int, optional
         For ``subsample`` and ``partition``: repetitions that are averaged. By default, for the
         first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
+    landmarks : int, optional
+        For ``lowrank``: how many; 4,000 by default. Time grows with their square, memory too.
+    keep_predictions : bool, optional
+        For ``lowrank``: whether `Scores.loo` is kept. By default where examples times classes are
+        at most 2e8. Otherwise predictions are in a temporary file while labels are judged, and the
+        result has the predicted label, the margin and the verdicts.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
     kernel : str
@@ -180,6 +190,8 @@ preprocess, encoder, scaling
         device=device,
         ratio=ratio,
         runs=runs,
+        landmarks=landmarks,
+        keep_predictions=keep_predictions,
     )
     cluster = None if client is None else _cluster(client)
     if cluster is not None and device != "cpu":
@@ -216,15 +228,15 @@ preprocess, encoder, scaling
     else:
         agreement, notes = _agreement(dataset, dataset.annotations, options, context)
         labels = as_labels(agreement.labels, len(dataset), "classification", "the consensus")
-    options, ridge_choice = _with_ridge(options, dataset, labels)
     sizes = Sizes(*dataset.shape, max(1, len(labels.classes)))
     choice = choose(sizes, options, cluster) if method == "auto" else None
     name = method if choice is None else choice.method
+    options, ridge_choice = _with_ridge(options, dataset, labels, name)
     if choice is not None and name == "exact":
         cluster = None  # nobody asked for exact scores on a cluster
     reject_unused_options(METHODS[name], options, cluster=cluster is not None)
     context = replace(context, cluster=cluster)
-    problem = Problem(_inputs(dataset, options), dataset, labels)
+    problem = Problem(_inputs(dataset, options, name), dataset, labels)
     solution, choice = _solution(problem, options, context, name, choice, sizes)
     judgement: Judgement | None = None
     if judge and (options.ridge == 0 or labels.task == "regression"):
@@ -319,12 +331,12 @@ def _judgement(
         labels = replace(labels, values=labels.values - centre)
     context = Context(Timed(Named("judging", context.progress.inner)), context.cluster)
     try:
-        options, ridge = _with_ridge(options, dataset, labels)
         choice = choose(sizes, options, context.cluster)
+        options, ridge = _with_ridge(options, dataset, labels, choice.method)
         if choice.method == "exact":
             context = replace(context, cluster=None)
         plain = replace(dataset, columns={})  # groups are valued once, with the scores
-        problem = Problem(_inputs(plain, options), plain, labels)
+        problem = Problem(_inputs(plain, options, choice.method), plain, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
     except (ConvergenceError, MemoryLimitError) as error:
         return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]
@@ -335,7 +347,9 @@ def _judgement(
         "audit": solution.audit,
         "seconds": time.perf_counter() - start,
     }
-    return Judgement(solution.valuation.loo + centre, solution.valuation.d, facts), []
+    values = solution.valuation
+    loo = values.loo + centre if centre else values.loo
+    return Judgement(loo, values.d, facts, solution.keeps_predictions), []
 
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:
@@ -344,18 +358,19 @@ def _checked_labels(dataset: Dataset, task: str) -> Labels:
     return as_labels(dataset.y, len(dataset), task, dataset.label_name)
 
 
-def _inputs(dataset: Dataset, options: Options) -> Inputs:
+def _inputs(dataset: Dataset, options: Options, method: str = "exact") -> Inputs:
     return Inputs(
         dataset,
         ridge=options.ridge,
         duplicates=options.duplicates,
         memory_limit=options.memory_limit,
         kernel=options.kernel,
+        stream=METHODS[method].streams and options.ridge > 0,
     )
 
 
 def _with_ridge(
-    options: Options, dataset: Dataset, labels: Labels
+    options: Options, dataset: Dataset, labels: Labels, method: str = "exact"
 ) -> tuple[Options, RidgeChoice | None]:
     """The options with a ridge that is a number, and how it was found if that was asked for."""
     if not np.isnan(options.ridge):
@@ -371,6 +386,10 @@ def _with_ridge(
     if labels.task == "regression":
         targets -= np.median(labels.values)  # as they are judged, so that both ridges are one
     choice = least_error(rows, targets)
+    if method == "lowrank":
+        from cgscore.methods.lowrank import choose_ridge
+
+        choice = choose_ridge(dataset, labels, options, choice)
     return replace(options, ridge=choice.ridge), choice
 
 

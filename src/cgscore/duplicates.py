@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.execution.cached_property import cached_property
-from cgscore.kernel import UnitRows
+from cgscore.rows import Rows
 from cgscore.typing import Array
 from cgscore.valuation import Valuation, valuation
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Rows this close are the same row: copies that differ by a factor agree to a few rounding errors.
 SAME_DISTANCE = 16 * float(np.finfo(np.float64).eps)
+
+CHUNK_ROWS = 4096  # looked at together
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,20 @@ class Groups:
         return (self._totals(Y)[group] - Y[rows]) / (self.sizes[group][:, None] - 1)
 
 
-def find_groups(rows: UnitRows) -> Groups:
+def find_groups(rows: Rows) -> Groups:
     """Groups of identical rows, to within `SAME_DISTANCE`.
 
     Rows are sorted along one fixed random direction; only neighbours in that order are compared,
     so the cost is ``2 n p`` flops and a sort.
     """
-    n, p = rows.centred.shape
+    n, p = rows.shape
     first = np.arange(n)
     direction = np.random.default_rng(0).standard_normal(p)
-    # not by BLAS: its threads would go on spinning into the kernel's parallel work
-    position = np.einsum("ij,j->i", rows.centred, direction)
+    position = np.empty(n)
+    for low in range(0, n, CHUNK_ROWS):
+        part = slice(low, low + CHUNK_ROWS)
+        # not by BLAS: its threads would go on spinning into the kernel's parallel work
+        position[part] = np.einsum("ij,j->i", rows[part].centred, direction)
     window = 4 * SAME_DISTANCE * float(np.linalg.norm(direction))
     order = np.argsort(position, kind="stable")
     joined = np.diff(position[order]) <= window  # row order[k + 1] may equal row order[k]
@@ -119,7 +124,8 @@ def find_groups(rows: UnitRows) -> Groups:
         while True:
             row = order[stop]
             known = known[position[row] - position[known] <= window]
-            apart = np.linalg.norm(rows.centred[known] - rows.centred[row], axis=1)
+            there = rows[np.append(known, row)].centred
+            apart = np.linalg.norm(there[:-1] - there[-1], axis=1)
             if len(known) and apart.min() <= SAME_DISTANCE:
                 first[row] = known[np.argmin(apart)]
             else:

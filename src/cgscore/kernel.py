@@ -192,6 +192,12 @@ class UnitRows:
     def __len__(self) -> int:
         return len(self.centred)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        n, p = self.centred.shape
+        return n, p
+
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> UnitRows:
         return UnitRows(self.centred[rows], self.centre, self.squares[rows], self.kernel)
 
@@ -215,7 +221,12 @@ def _restored(centred: Array, centre: Array, squares: Array, kernel: str) -> Uni
 
 
 def unit_rows(
-    X: ArrayLike, *, centre: Array | None = None, name: str = "X", kernel: Kernel = RELU
+    X: ArrayLike,
+    *,
+    centre: Array | None = None,
+    name: str = "X",
+    kernel: Kernel = RELU,
+    positions: NDArray[np.intp] | None = None,
 ) -> UnitRows:
     """Rows of X scaled to unit norm, ready for `gram_block`.
 
@@ -229,6 +240,8 @@ def unit_rows(
         How error messages call X.
     kernel : Kernel
         What `gram_block` will compute.
+    positions : (n,) array, optional
+        What error messages call the rows, if X is a part of more; 0, 1, ... by default.
 
     Raises
     ------
@@ -243,7 +256,7 @@ def unit_rows(
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         unit[rows] = raw[rows]
-        _scale(unit[rows], start, name)
+        _scale(unit[rows], np.r_[rows] if positions is None else positions[rows], name)
     if centre is None:
         centre = unit.mean(axis=0) if n else np.zeros(p)
     elif len(centre) != p:
@@ -287,18 +300,18 @@ def as_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
     return raw
 
 
-def _scale(block: Array, start: int, name: str) -> None:
-    """Scale the rows of `block` to unit norm in place; `start` is the position of its first row."""
+def _scale(block: Array, positions: NDArray[np.intp], name: str) -> None:
+    """Scale the rows of `block` to unit norm in place; messages call them by their positions."""
     largest = np.abs(block).max(axis=1)  # NaN and infinity show here
     if not np.isfinite(largest).all():
         row, column = np.argwhere(~np.isfinite(block))[0]
         raise DataError(
-            f"{name} has the value {block[row, column]} in row {start + row}, column {column} "
+            f"{name} has the value {block[row, column]} in row {positions[row]}, column {column} "
             "(both counted from 0). Remove or fill such values first."
         )
     zero = np.flatnonzero(largest == 0)
     if len(zero):
-        names = first_five(start + zero)
+        names = first_five(positions[zero])
         raise DataError(
             f"{name} has rows that are zero in every column: {names} (counted from 0). Such rows "
             "have no direction on the unit sphere. Remove them, or add a constant column."

@@ -7,5 +7,6 @@ SUMMARIES = {
     "exact": "factorises the whole kernel matrix, in memory or on disk",
     "iterative": "nearly exact at a fraction of the cost, with an audit",
     "subsample": "the paper's estimator, each class against samples of the others",
+    "lowrank": "landmarks stand for all examples, for judging labels at any size",
     "partition": "random blocks, for data that fit nowhere else",
 }

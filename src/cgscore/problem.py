@@ -16,9 +16,11 @@ import numpy as np
 from cgscore.data.dataset import PIXELS_OF_PHOTOGRAPHS, Dataset
 from cgscore.duplicates import Groups, expand, find_groups
 from cgscore.errors import DataError, DuplicateRowsError, LabelError, MemoryLimitError, first_five
+from cgscore.execution.cached_property import cached_property
 from cgscore.execution.machine import memory_room, show_bytes
-from cgscore.kernel import RELU, Kernel, unit_rows
+from cgscore.kernel import RELU, Kernel, UnitRows, unit_rows
 from cgscore.labels import Labels, as_labels
+from cgscore.rows import StreamedRows, streamed_rows
 from cgscore.typing import Array
 from cgscore.valuation import Valuation
 
@@ -34,12 +36,22 @@ class Inputs:
         Where they come from.
     ridge : float
         Added to the diagonal of the kernel matrix.
-    rows : UnitRows
-        One row per group, with the kernel to be used.
+    kernel : Kernel
+        The kernel to be used.
     repeats : Groups
         Identical rows among the inputs.
     merged : Groups
         Those of them that are scored as one.
+
+    Parameters
+    ----------
+    duplicates : {"merge", "error"}
+        Whether identical rows are merged or refused.
+    memory_limit : int or None
+        Bytes that the scaled rows may take.
+    stream : bool
+        Whether rows are scaled chunk by chunk, whenever they are needed, and not held in memory;
+        for a ridge above 0 only, since nothing is merged then.
     """
 
     def __init__(
@@ -50,27 +62,45 @@ class Inputs:
         duplicates: str = "merge",
         memory_limit: int | None = None,
         kernel: Kernel = RELU,
+        stream: bool = False,
     ) -> None:
-        n, p = dataset.shape
+        n = len(dataset)
         if n < 2:
             raise DataError(f"X has {n} row. Scoring compares examples: give at least 2.")
-        room = memory_room(memory_limit)
+        dataset.inputs_digest  # noqa: B018  before anybody can change the array
+        self.dataset, self.kernel = dataset, kernel
+        self.ridge = float(ridge)
+        self._memory_limit = memory_limit
+        self.repeats = find_groups(self.streamed if stream else self._all_rows)
+        if duplicates == "error" and len(self.repeats.copies):
+            raise DuplicateRowsError(_describe_copies(self.repeats))
+        # with a ridge copies are ordinary rows: merging them would change their scores
+        self.merged = self.repeats if ridge == 0 else Groups(np.arange(n))
+
+    @cached_property
+    def streamed(self) -> StreamedRows:
+        """All rows, scaled when they are asked for."""
+        return streamed_rows(self.dataset.X, kernel=self.kernel)
+
+    @cached_property
+    def rows(self) -> UnitRows:
+        """One row per group, in memory."""
+        rows = self._all_rows
+        if len(self.merged.copies):
+            rows = rows.compacted(self.merged.members)
+        del self._all_rows  # which compacting has overwritten
+        return rows
+
+    @cached_property
+    def _all_rows(self) -> UnitRows:
+        n, p = self.dataset.shape
+        room = memory_room(self._memory_limit)
         if 8 * n * p > room.bytes:
             raise MemoryLimitError(
                 f"{n:,} rows of {p:,} numbers take {show_bytes(8 * n * p)} of memory once scaled; "
                 f"{room}. Score a sample of the examples, or use a machine with more memory."
             )
-        dataset.inputs_digest  # noqa: B018  before anybody can change the array
-        self.dataset = dataset
-        self.ridge = float(ridge)
-        self.rows = unit_rows(dataset.X, kernel=kernel)
-        self.repeats = find_groups(self.rows)
-        if duplicates == "error" and len(self.repeats.copies):
-            raise DuplicateRowsError(_describe_copies(self.repeats))
-        # with a ridge copies are ordinary rows: merging them would change their scores
-        self.merged = self.repeats if ridge == 0 else Groups(np.arange(n))
-        if len(self.merged.copies):
-            self.rows = self.rows.compacted(self.merged.members)
+        return unit_rows(self.dataset.X, kernel=self.kernel)
 
     def labelled(self, y: Any = None, task: str = "auto") -> Problem:
         """The problem with labels y, or with those of the dataset."""
@@ -170,6 +200,9 @@ class Solution:
         What is particular to the method, for ``Scores.meta``.
     columns : mapping
         Further columns of the table.
+    keeps_predictions : bool
+        Whether the leave-one-out predictions become a part of the result. If not, they are in a
+        file that lasts as long as this object.
     """
 
     valuation: Valuation
@@ -178,6 +211,7 @@ class Solution:
     warnings: list[str]
     facts: Mapping[str, Any]
     columns: Mapping[str, Any] = field(default_factory=dict)
+    keeps_predictions: bool = True
 
 
 @dataclass(frozen=True)
@@ -196,11 +230,14 @@ class Judgement:
         Diagonal of the inverse kernel matrix with that ridge.
     facts : mapping
         What ``meta["judge"]`` says: ridge, how it was chosen, method and seconds.
+    keeps_predictions : bool
+        As for `Solution`.
     """
 
     loo: Array
     d: Array
     facts: Mapping[str, Any]
+    keeps_predictions: bool = True
 
 
 def _describe_copies(groups: Groups) -> str:

@@ -29,12 +29,15 @@ With ``y_i = +-1`` these are the paper's formulas; written with y_i they serve r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.typing import Array
+
+CHUNK_NUMBERS = 1 << 22  # numbers of predictions processed at a time
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,27 @@ def predicted(loo: Array) -> NDArray[np.intp]:
 
 def margin(loo: Array, codes: NDArray[np.intp]) -> Array:
     """Leave-one-out prediction of the given class minus the best of the other classes."""
-    rows = np.arange(len(codes))
-    others = loo.copy()
-    others[rows, codes] = -np.inf
-    result: Array = loo[rows, codes] - others.max(axis=1)
+    result = np.empty(len(codes))
+    for chunk in row_chunks(*loo.shape):
+        rows, j = np.arange(len(codes[chunk])), codes[chunk]
+        others = loo[chunk].copy()
+        others[rows, j] = -np.inf
+        result[chunk] = loo[chunk][rows, j] - others.max(axis=1)
     return result
+
+
+def missing(loo: Array) -> NDArray[np.bool_]:
+    """Which examples lack the prediction of any class."""
+    result = np.empty(len(loo), bool)
+    for chunk in row_chunks(*loo.shape):
+        result[chunk] = np.logical_or.reduce(np.isnan(loo[chunk]), axis=1)
+    return result
+
+
+def row_chunks(n: int, k: int) -> Iterator[slice]:
+    """Slices of n rows of k numbers that are processed at a time, so that copies are small."""
+    step = max(1, CHUNK_NUMBERS // max(1, k))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def cg_prime(y: Array, Hy: Array, diagonal: float) -> Array:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psutil
 
 from cgscore import score
 from cgscore.errors import CGScoreWarning, ResultError
@@ -182,7 +183,7 @@ def seconds_cell(plan: Plan, datasets: Sequence[str]) -> Cell:
 )
 def estimator_seconds(work: Work, dataset: str, ratio: int, seed: int) -> dict[str, Any]:
     """Seconds of one run of the paper's estimator for all examples, and how busy the machine is."""
-    images, before = load(work.data, dataset), os.getloadavg()[0]
+    images, before = load(work.data, dataset), psutil.getloadavg()[0]
     with warnings.catch_warnings():  # one run leaves some predictions out
         warnings.simplefilter("ignore", CGScoreWarning)
         scores = score(

@@ -19,12 +19,11 @@ import psutil
 
 from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.files import replace_file
+from cgscore.execution.machine import lower_priority
 from cgscore_paper.background_process import active, pause, process, resume, state_file
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
 from cgscore_paper.queue import stages
-
-LOWEST_PRIORITY = 19
 
 
 def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
@@ -38,7 +37,7 @@ def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
     own = psutil.Process()
     text = json.dumps({"pid": own.pid, "started": own.create_time()})
     replace_file(file, lambda opened: opened.write(text.encode()))
-    os.nice(LOWEST_PRIORITY)
+    lower_priority()
     try:
         for name, cells in stages(plan):
             if not only or name.startswith(tuple(only)):

@@ -233,7 +233,7 @@ def write_result(
 def read_record(path: Path) -> dict[str, Any] | None:
     """The content of a STEM.json, or None if it is damaged or belongs to another cell."""
     try:
-        record: dict[str, Any] = json.loads(path.read_text())
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return record if record.pop("seal") == _record_seal(record, path.stem) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -74,7 +74,9 @@ def differences(recorded: Entry, current: Entry, tolerance: float | None) -> lis
 
 def read_record(path: Path = RECORD) -> dict[str, Entry]:
     """Job -> its entry."""
-    entries: dict[str, Entry] = json.loads(path.read_text()) if path.exists() else {}
+    entries: dict[str, Entry] = (
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    )
     return entries
 
 

@@ -64,12 +64,12 @@ def changed_cell(work: Work, stem: str, record: Mapping[str, Any]) -> list[str] 
 
 def changed_item(work: Work, path: Path) -> list[str]:
     """Names of numbers of a file of results that cells do not give."""
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     plan = Plan.named(document["preset"], document["seed"])
     stored_only = Work(work.folder, work.data, stored_only=True)
     with TemporaryDirectory() as scratch:
         do(document["name"], stored_only, plan, Path(scratch))
-        made = json.loads(Path(scratch, path.name).read_text())
+        made = json.loads(Path(scratch, path.name).read_text(encoding="utf-8"))
     return sorted(_different("", document["numbers"], made["numbers"]))
 
 
@@ -77,7 +77,7 @@ def without_origin(folder: Path) -> list[Path]:
     """Files of results that do not say where they come from."""
     missing = []
     for path in sorted(folder.rglob("*.json")):
-        document = json.loads(path.read_text())
+        document = json.loads(path.read_text(encoding="utf-8"))
         entries = document if isinstance(document, list) else [document]
         if not all(name in entry for entry in entries for name in ORIGIN):
             missing.append(path)
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
         failed += bool(changed)
         print(f"{stem}: {_outcome(changed)}", flush=True)
     for path in sorted((given.results / "paper").glob("*.json")):
-        if json.loads(path.read_text())["preset"] not in PLANS:
+        if json.loads(path.read_text(encoding="utf-8"))["preset"] not in PLANS:
             continue
         changed = changed_item(work, path)
         failed += bool(changed)

@@ -80,7 +80,7 @@ def feature_scores(
     model = preset.build(len(images.names), channels=channels, seed=seed)
     last = preset.settings.epochs
     epochs = [epoch for epoch in EPOCHS if epoch <= last]
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trained = train(
             model,
             images.X,

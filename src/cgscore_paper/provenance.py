@@ -49,7 +49,7 @@ def machine() -> str:
     """The processor and the number of cores."""
     name = platform.processor() or platform.machine()
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         name = next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
     except (OSError, StopIteration):
         pass

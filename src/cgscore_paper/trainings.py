@@ -344,7 +344,7 @@ def training_epochs(work: Work, plan: str, dataset: str, seed: int) -> dict[str,
     preset = sizes.scoring(dataset)
     model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trained = train(
             model,
             data["X"],
@@ -407,7 +407,7 @@ def training_dynamics(work: Work, plan: str, dataset: str, by: str, seed: int) -
     score = values(work, sizes, dataset, by)
     model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trained = train(
             model,
             data["X"],

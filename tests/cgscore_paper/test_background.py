@@ -78,7 +78,7 @@ def test_a_stage_that_fails_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CGSCORE_CACHE", str(tmp_path))
-    monkeypatch.setattr("os.nice", lambda by: None)
+    monkeypatch.setattr(background, "lower_priority", lambda: None)
     monkeypatch.setattr(background, "stages", lambda plan: [("first", []), ("second", [])])
     seen = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import cgscore
+from cgscore.cli import console
 from tests.cli.data import write_table
 from tests.command import invoke
 
@@ -65,6 +67,7 @@ def test_names_survive_a_terminal_without_unicode(tmp_path: Path) -> None:
     assert b"\\u732b" in done.stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
 def test_progress_on_a_terminal(tmp_path: Path) -> None:
     import pty
 
@@ -87,3 +90,20 @@ def test_progress_on_a_terminal(tmp_path: Path) -> None:
     assert done.wait() == 0
     for phase in (b"kernel", b"factor", b"inverse", b"100%", b"left"):
         assert phase in drawn
+
+
+@pytest.mark.parametrize(
+    ("error", "windows", "broken"),
+    [
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), False, True),
+        (OSError(errno.EINVAL, "Invalid argument"), False, False),
+        (OSError(errno.EINVAL, "Invalid argument"), True, True),
+        (OSError(errno.EINVAL, "Invalid argument", "a?.csv"), True, False),
+        (OSError(errno.ENOSPC, "No space left on device"), True, False),
+    ],
+)
+def test_a_reader_that_has_gone_on_every_system(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, windows: bool, broken: bool
+) -> None:
+    monkeypatch.setattr(console, "WINDOWS", windows)
+    assert console.is_broken_pipe(error) == broken

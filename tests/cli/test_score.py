@@ -67,7 +67,7 @@ def test_images_at_the_command_line(tmp_path: Path, command: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(rng.integers(0, 256, (6 + i // 7, 5, 3), dtype=np.uint8)).save(path)
     (tmp_path / "photos" / "cat" / "bad.png").write_bytes(b"")
-    failed = invoke(command, "photos", folder=tmp_path)
+    failed = invoke(command, "photos", "--encoder", "pixels", "--resize", "5x6", folder=tmp_path)
     assert failed.returncode == 2
     assert "bad.png" in failed.stderr
     assert "--skip-bad" in failed.stderr

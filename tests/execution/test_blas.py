@@ -7,14 +7,17 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import cgscore
-from cgscore.execution.blas import all_blas_threads, one_blas_thread
+from cgscore.execution import blas
+from cgscore.execution.blas import all_blas_threads, libraries, one_blas_thread
 from tests.waiting import until
 
 
@@ -167,3 +170,12 @@ def test_the_last_user_of_one_blas_thread_restores_what_was_before() -> None:
         assert threads() == {2}
         cgscore.score(X, y)
         assert threads() == {2}
+
+
+def test_a_library_without_controls_is_named_by_its_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apple's Accelerate, whose threads threadpoolctl does not see."""
+    monkeypatch.setattr(blas, "_controller", lambda: SimpleNamespace(info=lambda: []))
+    monkeypatch.setattr("platform.mac_ver", lambda: ("26.1", ("", "", ""), "arm64"))
+    (name,) = libraries()
+    assert name.endswith(" 26.1")
+    assert name.split()[0] in str(scipy.show_config(mode="dicts"))

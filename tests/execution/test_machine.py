@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from cgscore.errors import OptionError
@@ -62,3 +65,43 @@ print(held[0], peak_memory() - before)
     one, more = done.stdout.split()
     assert one == "1.0"
     assert float(more) >= 10**8
+
+
+def test_peak_memory_where_proc_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS, then as on Windows, then where nothing says it."""
+    expected = machine.peak_memory()
+    monkeypatch.setattr(machine, "PROCESS_STATUS", tmp_path / "nothing")
+    if sys.platform != "win32":
+        assert machine.peak_memory() >= expected // 2
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert 0 < machine.peak_memory() < 2 * expected
+    numbers = SimpleNamespace(rss=5, peak_wset=7)
+    monkeypatch.setattr(psutil.Process, "memory_info", lambda self: numbers)
+    assert machine.peak_memory() == 7
+    del numbers.peak_wset
+    assert machine.peak_memory() == 5
+
+
+def test_a_status_without_the_peak_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "status").write_text("Name: python\nVmRSS: 3 kB\n")
+    monkeypatch.setattr(machine, "PROCESS_STATUS", tmp_path / "status")
+    assert machine.peak_memory() > 10**6
+
+
+def test_cores_without_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert machine.cores() == 3
+
+
+@pytest.mark.parametrize("windows", [False, True])
+def test_the_lowest_priority_by_either_name(monkeypatch: pytest.MonkeyPatch, windows: bool) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(psutil.Process, "nice", lambda self, value: asked.append(value))
+    monkeypatch.delattr(psutil, "IDLE_PRIORITY_CLASS", raising=False)
+    if windows:
+        monkeypatch.setattr(psutil, "IDLE_PRIORITY_CLASS", 64, raising=False)
+    machine.lower_priority()
+    assert asked == [64 if windows else 19]

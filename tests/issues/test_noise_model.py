@@ -29,7 +29,7 @@ def test_the_noise_is_estimated(share: float, step: int | None) -> None:
         assert auroc(y != z, verdicts.right) > 0.97
 
 
-def test_classes_that_overlap_are_not_taken_for_noise() -> None:
+def test_classes_that_overlap_are_not_taken_for_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than a third is misclassified by nature: most of that is not called noise."""
     k, n = 6, 8000
     rng = np.random.default_rng(0)
@@ -41,8 +41,36 @@ def test_classes_that_overlap_are_not_taken_for_noise() -> None:
     right = judge(F, y, estimate_noise(F, y)).right
     assert flag(right).mean() < 0.02
     assert (1 - right).sum() < 0.05 * n
+    monkeypatch.setattr("cgscore.issues.noise_model.NOISE_LEVELS", (1.0,))
     naive = judge(F, y, estimate_noise(F, y, anchor_shares=(0.25,))).right
     assert (1 - naive).sum() > 2 * (1 - right).sum()
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_natural_confusion_of_few_clear_examples_is_no_noise(k: int) -> None:
+    """Labels are drawn by nature: even of the clearest examples some are of another class."""
+    rng = np.random.default_rng(0)
+    logits = rng.standard_normal((1200, k))
+    q = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    y = (q.cumsum(axis=1) > rng.random((1200, 1))).argmax(axis=1)
+    F = 2 * q - 1 + 0.05 * rng.standard_normal((1200, k))
+    noise = estimate_noise(F, y)
+    verdicts = judge(F, y, noise)
+    assert noise.overlap
+    assert np.mean(F.argmax(axis=1) != y) > 0.25
+    assert flag(verdicts.right).mean() < 0.01
+    _, low, high = expected_wrong(verdicts, noise)
+    assert low == 0
+    assert high > np.sum(F.argmax(axis=1) != y)
+
+
+def test_noise_of_two_classes_that_are_apart_is_not_taken_for_overlap() -> None:
+    y = np.arange(600) % 2
+    z = flipped(y, 0.15, 2)
+    F = predictions(y, z, 2)
+    noise = estimate_noise(F, z)
+    assert not noise.overlap
+    assert f1(y != z, flag(judge(F, z, noise).right)) > 0.9
 
 
 @pytest.mark.parametrize("wrong", [16, 80])

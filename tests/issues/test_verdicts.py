@@ -7,7 +7,7 @@ import pytest
 
 from cgscore.issues.calibration import Calibration
 from cgscore.issues.noise_model import NoiseModel
-from cgscore.issues.verdicts import flag, judge
+from cgscore.issues.verdicts import flag, judge, promised
 
 
 def test_posteriors_against_a_plain_loop() -> None:
@@ -32,3 +32,32 @@ def test_options_for_fewer_and_more() -> None:
     assert np.flatnonzero(flag(right, precision=0.9)).tolist() == [1]
     assert np.flatnonzero(flag(right, precision=0.75)).tolist() == [1, 2, 4]
     assert not flag(right, precision=0.99).any()
+
+
+def test_a_promise_leaves_room_for_chance() -> None:
+    # labels of class 1 are right with a probability of 3 %, those of class 0 certainly
+    T = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    calibration = Calibration(float(np.log(0.97 / 0.03 / 0.5)))
+
+    def promise(count: int) -> int:
+        F = np.tile([[1.0, 0.0, -9.0]], (count + 50, 1))
+        codes = np.r_[np.ones(count, int), np.zeros(50, int)]
+        noise = NoiseModel(T, calibration, 10)
+        verdicts = judge(F, codes, noise)
+        assert verdicts.right[0] == pytest.approx(0.03, rel=1e-3)
+        return int(promised(verdicts, noise, 0.9, np.ones(len(codes), bool)).sum())
+
+    assert promise(15) == 0  # one may be right, and three quarters of one is expected to be
+    assert promise(2000) == 2000
+
+
+def test_a_class_of_two_is_not_suggested() -> None:
+    codes = np.array([0] * 6 + [1] * 6 + [2] * 2)
+    F = np.full((14, 3), -1.0)
+    F[:, 2] = 1.0  # everything looks like the class of two
+    F[np.arange(14), codes] = np.maximum(F[np.arange(14), codes], 0.0)
+    T = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    found = judge(F, codes, NoiseModel(T, Calibration(3.0), 10))
+    assert (found.best[:12] != 2).all()
+    assert (found.other[:12] == 1 - codes[:12]).all()
+    assert (found.best[12:] == 2).all()  # whose own label may still be right

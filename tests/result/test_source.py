@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import cgscore
-from cgscore.errors import ResultError, StorageError
+from cgscore.errors import OptionError, ResultError, StorageError
 from cgscore.result.source import check_openable
 from tests.result.changes import meta, option, rewrite, scored
 
@@ -56,3 +56,22 @@ def test_the_right_data_are_recognised_whatever_their_labels_type(tmp_path: Path
         cgscore.score(X, y, task=task).save(tmp_path / "s.parquet")
         back = cgscore.load(tmp_path / "s.parquet")
         assert len(back.extra("cg_prime", data=X)) == 20
+
+
+def test_corrected_labels_go_with_the_source_they_correct(tmp_path: Path) -> None:
+    scored(tmp_path).save(tmp_path / "s.parquet")
+    before = cgscore.load(tmp_path / "s.parquet")
+    data = before.data()
+    labels = before.table["given_label"].to_numpy().copy()
+    labels[0] = next(label for label in before.classes if label != labels[0])
+    after = cgscore.score(data.with_labels(labels), ridge=0.1)
+    after.meta["source_fingerprint"] = before.meta["fingerprint"]
+    after.save(tmp_path / "after.parquet")
+    again = cgscore.load(tmp_path / "after.parquet")
+    assert np.array_equal(np.asarray(again.data().y), labels)
+    rewrite(tmp_path / "after.parquet", meta("source_fingerprint", "0" * 32))
+    with pytest.raises(OptionError, match="not what was scored"):
+        cgscore.load(tmp_path / "after.parquet").data()
+    rewrite(tmp_path / "after.parquet", meta("source_fingerprint", "../x"))
+    with pytest.raises(ResultError, match="source_fingerprint"):
+        cgscore.load(tmp_path / "after.parquet")

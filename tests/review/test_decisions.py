@@ -299,3 +299,16 @@ def test_decisions(tmp_path: Path) -> None:
         Decisions(tmp_path / "app.db", "one")
     with pytest.raises(StorageError, match="cannot be opened"):
         Decisions(tmp_path / "nowhere" / "d", "one")
+
+
+def test_many_decisions_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with contextlib.closing(Decisions(path, "one")) as decisions:
+        decisions.expect(CODES, 3)
+        assert decisions.add_all({0: ("keep", 0), 1: ("change", 2)}) == {0: None, 1: None}
+        before = decisions.add_all({0: ("keep", 0), 1: ("keep", 1), 2: ("accept", 0)})
+        assert {at: one and one.action for at, one in before.items()} == {1: "change", 2: None}
+        os.replace(shutil.copy(path, tmp_path / "copy"), path)
+        with pytest.raises(DecisionsUnavailable, match="was replaced by another file"):
+            decisions.add_all({3: ("keep", 0), 4: ("keep", 1)})
+    assert read(path) == {0: "keep", 1: "keep", 2: "accept"}

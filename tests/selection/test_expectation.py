@@ -9,7 +9,7 @@ import pytest
 
 from cgscore.kernel import unit_rows
 from cgscore.selection.expectation import expected_quality, left_out_predictions
-from cgscore.selection.landmarks import kernel_columns, landmark_features
+from cgscore.solvers.lowrank.pivoted_cholesky import kernel_columns, landmark_features
 from cgscore.valuation import class_targets
 
 

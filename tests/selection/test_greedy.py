@@ -11,7 +11,7 @@ import cgscore
 from cgscore.kernel import unit_rows
 from cgscore.selection import greedy
 from cgscore.selection.greedy import rank
-from cgscore.selection.landmarks import Features, kernel_columns, landmark_features
+from cgscore.solvers.lowrank.pivoted_cholesky import Features, kernel_columns, landmark_features
 from cgscore.typing import Array
 from cgscore.valuation import class_targets
 from tests.selection.greedy_reference import reference

@@ -8,5 +8,6 @@ module                                    for
 `cgscore.adapters.hugging_face`           Hugging Face datasets: scores as columns
 `cgscore.adapters.cleanlab`               cleanlab: class probabilities; an issue type of Datalab
 `cgscore.adapters.pydvl`                  pyDVL: a `ValuationResult`
+`cgscore.adapters.mlflow`                 MLflow: parameters, metrics and files of a run
 ========================================  ======================================================
 """

@@ -1,7 +1,7 @@
 """The command line: parse the flags, call the library, print.
 
-Each command is a module of this package that defines a function of the same name; the shared
-modules are:
+Each command is a module of this package that defines a function of the same name (``import_`` for
+``import``, which is a word of Python's own); the shared modules are:
 
 ==================  ============================================================================
 `options`           arguments and flags that several commands share
@@ -23,6 +23,7 @@ Results go to standard output, progress and warnings to standard error.
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated
 
 import typer
@@ -42,6 +43,8 @@ COMMANDS = (
     "next",
     "report",
     "review",
+    "export",
+    "import",
     "features",
     "info",
     "demo",
@@ -59,7 +62,8 @@ app = typer.Typer(
 )
 
 for _name in COMMANDS:
-    _function = getattr(import_module(f"{__name__}.{_name}"), _name)
+    _python = f"{_name}_" if iskeyword(_name) else _name
+    _function = getattr(import_module(f"{__name__}.{_python}"), _python)
     app.command(_name)(with_exit_status(with_verbosity(_function)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -17,6 +18,7 @@ from cgscore.errors import CGScoreWarning
 if TYPE_CHECKING:
     from rich.console import Console
 
+WINDOWS = os.name == "nt"
 MAX_TEXT_WIDTH = 40  # characters of an id, label or text
 PIPE_WIDTH = 200  # characters of a line if standard output is not a terminal
 
@@ -44,6 +46,15 @@ def _open_closed_streams() -> None:
     os.close(descriptor)
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def is_broken_pipe(error: OSError) -> bool:
+    """Whether whoever reads standard output has stopped reading.
+
+    Windows calls that an invalid argument, as it does a bad name of a file, which the error has.
+    """
+    invalid = error.errno == errno.EINVAL and error.filename is None
+    return isinstance(error, BrokenPipeError) or (WINDOWS and invalid)
 
 
 def discard_output() -> None:

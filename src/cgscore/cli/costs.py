@@ -24,8 +24,8 @@ def print_costs(console: Console, n: int, p: int, k: int) -> None:
     estimates = costs(Sizes(n, p, k), Options.checked())
     names = ["exact"] if n <= MAX_SMALL_N else ["exact", "iterative"]
     if n > MAX_SMALL_N and all(estimates[name].bytes > memory for name in names):
-        names.append("partition")
-    for name, title in zip(names, ["method", "", ""], strict=False):
+        names += ["lowrank", "partition"]
+    for name, title in zip(names, ["method", "", "", ""], strict=False):
         text = _cost_in_words(estimates[name], rate, memory)
         console.print(f"{title:<9} {name}: {text}", soft_wrap=True)
 

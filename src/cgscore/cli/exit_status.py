@@ -19,7 +19,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 
-from cgscore.cli.console import discard_output, print_error
+from cgscore.cli.console import discard_output, is_broken_pipe, print_error
 from cgscore.errors import CGScoreError
 from cgscore.spelling import messages_for
 
@@ -41,9 +41,6 @@ def with_exit_status(command: Callable[P, T]) -> Callable[P, T]:
                 result = command(*args, **kwargs)
             sys.stdout.flush()
             return result
-        except BrokenPipeError:
-            discard_output()
-            raise typer.Exit(DONE) from None
         except CGScoreError as error:
             print_error(f"error: {error}")
             raise typer.Exit(MISTAKE) from None
@@ -51,6 +48,9 @@ def with_exit_status(command: Callable[P, T]) -> Callable[P, T]:
             print_error(f"error: out of memory ({error}). Score fewer examples.")
             raise typer.Exit(MISTAKE) from None
         except OSError as error:
+            if is_broken_pipe(error):
+                discard_output()
+                raise typer.Exit(DONE) from None
             print_error(f"error: cannot write: {error.strerror or error}.")
             discard_output()
             raise typer.Exit(MISTAKE) from None

@@ -9,7 +9,7 @@ import typer
 from cgscore.cli.console import one_line, output_console, print_json, shortened
 from cgscore.cli.costs import print_cost_table, print_encoding_cost
 from cgscore.cli.dataset_summary import print_dataset
-from cgscore.cli.options import JsonOption, RatioOption, RunsOption, TaskOption
+from cgscore.cli.options import JsonOption, LandmarksOption, RatioOption, RunsOption, TaskOption
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.errors import OptionError
 
@@ -50,13 +50,14 @@ def info(
     ] = None,
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
+    landmarks: LandmarksOption = None,
     task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Describe a dataset, and estimate what scoring it would cost on this machine."""
     from cgscore.methods.options import Options
 
-    options = Options.checked(ratio=ratio, runs=runs, task=task)
+    options = Options.checked(ratio=ratio, runs=runs, landmarks=landmarks, task=task)
     if (source is None) == (simulate is None):
         raise OptionError("Give a source, or --simulate n=...,p=...,classes=..., not both.")
     console = None if as_json else output_console()

@@ -44,6 +44,17 @@ RunsOption = Annotated[
         help="Repetitions of subsample [default: the paper's rule] or partition [default: 2].",
     ),
 ]
+LandmarksOption = Annotated[
+    int | None,
+    typer.Option("--landmarks", min=1, help="Number of landmarks of lowrank [default: 4000]."),
+]
+KeepPredictionsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--keep-predictions/--no-keep-predictions",
+        help="For lowrank: keep the predictions for every class [default: up to 2e8 of them].",
+    ),
+]
 NoGuardOption = Annotated[
     bool,
     typer.Option(

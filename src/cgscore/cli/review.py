@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,6 +100,8 @@ def review(
         raise OptionError("--labels-to and --changes-to name the same file.")
     if copies and folder is None:
         raise OptionError("--copy is for --folder-to, which is not given.")
+    if labels_output is None and changes_output is None and folder is None and not merge_files:
+        _check_server()
     needs_data = data is not None or folder is not None or read.encoder is not None
     session = _open_review(source, read, task, data, decisions, reviewer, needs_data=needs_data)
     session.reviewer_error = reviewer_error
@@ -189,6 +193,16 @@ def _printable(text: str) -> str:
     return "".join(mark if mark.isprintable() else "?" for mark in text)[:200]
 
 
+def _check_server() -> None:
+    """Raise `OptionError` if the packages of the web application are missing."""
+    try:
+        import_module("cgscore.review.server")
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
+        ) from error
+
+
 def _open_review(
     source: str,
     read: ReadFlags,
@@ -200,12 +214,8 @@ def _open_review(
     needs_data: bool,
 ) -> Review:
     """The review of a result or source; without its data, if they are missing and not needed."""
-    try:
-        from cgscore.review import Decisions, Review
-    except ModuleNotFoundError as error:
-        raise OptionError(
-            'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
-        ) from error
+    from cgscore.review import Decisions, Review
+
     scores = scored(source, read, ridge="auto", task=task)
     encoder = read.encoder if is_result(source) else None
     dataset = None
@@ -217,7 +227,8 @@ def _open_review(
         print_note(
             f"pictures and neighbours are left out: {error} Say where the data are: --source"
         )
-    file = decisions or Path(f"{source.removeprefix('sklearn:').rstrip('/')}.review")
+    name = source.removeprefix("sklearn:").rstrip(f"/{os.sep}")  # a folder may end in either
+    file = decisions or Path(f"{name}.review")
     kept = Decisions(file, scores.meta["fingerprint"], reviewer=reviewer)
     return Review(scores, dataset, kept)
 

@@ -14,6 +14,8 @@ from cgscore.cli.costs import print_costs
 from cgscore.cli.dataset_summary import print_dataset
 from cgscore.cli.options import (
     JsonOption,
+    KeepPredictionsOption,
+    LandmarksOption,
     NoGuardOption,
     RatioOption,
     RunsOption,
@@ -61,6 +63,8 @@ def score(
     ] = "0",
     ratio: RatioOption = 4.0,
     runs: RunsOption = None,
+    landmarks: LandmarksOption = None,
+    keep_predictions: KeepPredictionsOption = None,
     kernel: Annotated[
         str,
         typer.Option("--kernel", help="relu is the paper's; relu-ntk-3 is an experiment."),
@@ -130,6 +134,7 @@ def score(
         duplicates=duplicates,
         ratio=ratio,
         runs=runs,
+        landmarks=landmarks,
         seed=seed,
     )
     check_cluster_options(cluster, scheduler_file, workers)
@@ -156,6 +161,8 @@ def score(
             target=target,
             ratio=ratio,
             runs=runs,
+            landmarks=landmarks,
+            keep_predictions=keep_predictions,
             client=client,
             task=task,
             dtype=dtype,

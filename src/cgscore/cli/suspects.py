@@ -89,16 +89,25 @@ def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> No
     low, high = summary["interval"]
     flagged = int(issues["is_label_issue"].sum())
     judged = int(issues["label_score"].notna().sum())
-    noun = "labels" if len(scores.classes) else "values"
-    console.print(
-        f"About {summary['estimated_wrong']:,.0f} of {judged:,} {noun} look wrong (95 %: "
-        f"{low:,.0f} to {high:,.0f}); {flagged:,} {'is' if flagged == 1 else 'are'} flagged (by "
-        f"{summary['by']}, ridge {scores.judging_ridge:.3g}).",
-        soft_wrap=True,
+    noun = "label" if len(scores.classes) else "value"
+    number, interval = (
+        f"{summary['estimated_wrong']:,.0f} of {judged:,}",
+        f"{low:,.0f} to {high:,.0f}",
     )
+    basis = f"by {summary['by']}, ridge {scores.judging_ridge:.3g}"
+    if flagged:
+        text = (
+            f"About {number} {noun}s look wrong (95 %: {interval}); {flagged:,} "
+            f"{'is' if flagged == 1 else 'are'} flagged ({basis})."
+        )
+    else:
+        text = f"No {noun} is flagged ({basis}). About {number} may be wrong (95 %: {interval})."
+    console.print(text, soft_wrap=True)
     console.print(_reliability(scores), soft_wrap=True)
     if hard := summary.get("hard_to_tell", 0):
         console.print(_hard_to_tell(hard, summary), soft_wrap=True)
+    elif summary.get("overlap"):
+        console.print("Classes overlap in these inputs: an odd label need not be wrong.")
     if "kind" in issues:
         _print_kinds(console, issues, summary["conflicts"])
     if summary["hint"]:

@@ -16,6 +16,7 @@ from cgscore.errors import DataError
 from cgscore.execution.cached_property import cached_property
 from cgscore.kernel import as_matrix
 from cgscore.labels import label_vector
+from cgscore.rows import release_pages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +127,9 @@ class Dataset:
         digest = hashlib.sha256(f"{self.X.dtype.str}{self.X.shape}".encode())
         step = max(1, _DIGEST_BYTES // max(1, self.X[:1].nbytes))
         for start in range(0, len(self.X), step):
-            digest.update(np.ascontiguousarray(self.X[start : start + step]).data)
+            part = self.X[start : start + step]
+            digest.update(np.ascontiguousarray(part).data)
+            release_pages(part)
         return digest.hexdigest()
 
     @cached_property

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import platform
 import re
 import threading
 from collections.abc import Iterator
@@ -142,9 +143,20 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+def _built_with() -> str:
+    """The BLAS that scipy was built with; Accelerate has the version of macOS."""
+    import scipy
+
+    config: Any = scipy.show_config(mode="dicts")
+    blas = config["Build Dependencies"]["blas"]
+    return f"{blas['name']} {blas.get('version', 'unknown')} {platform.mac_ver()[0]}".strip()
+
+
 def libraries(threads: bool = True) -> list[str]:
     """The BLAS libraries of numpy and scipy: name, version, architecture and threads of each."""
     pools = [pool for pool in _controller().info() if pool["user_api"] == "blas"]
+    if not pools:  # such as Apple's Accelerate, whose threads nobody controls
+        return [_built_with()]
     bundled = [pool for pool in pools if re.search("numpy|scipy", pool["filepath"])]
     return sorted(
         f"{pool['internal_api']} {pool['version']} {pool.get('architecture', '')}"

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 import weakref
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
 from cgscore.execution.blas import libraries
+from cgscore.execution.file_lock import FileLock
 from cgscore.execution.files import naming_failures, sync_folder, write_and_rename
 from cgscore.execution.sealed import renewed, sealed, unsealed, work_digest
 from cgscore.kernel import UnitRows
@@ -64,6 +65,7 @@ _NAMES = {
     "subset": "the rows trained on",
     "selection": "the selection",
     "landmarks": "the number of landmarks",
+    "predictions": "the precision of predictions (it follows from keep_predictions)",
     "test": "the test data",
     "training": "the training",
 }
@@ -80,20 +82,30 @@ def method_in(folder: Path) -> str | None:
 
 def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
     """Everything that decides the bits of a result; `more` is particular to a method."""
-    from cgscore import __version__
-
     digest = xxhash.xxh3_128()
     for part in (rows.centred, rows.centre):
         digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return work_identity(digest.hexdigest(), rows.shape, ridge, **more)
+
+
+def work_identity(
+    inputs: str, shape: tuple[int, int], ridge: float, *, blas_threads: bool = True, **more: Any
+) -> dict[str, Any]:
+    """As `identity`, for inputs of this digest and shape.
+
+    `blas_threads` says whether the number of BLAS threads decides bits, too.
+    """
+    from cgscore import __version__
+
     return {
         "format": FORMAT,
         "cgscore": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "blas": libraries(),
-        "inputs": digest.hexdigest(),
-        "rows": len(rows),
-        "columns": rows.centred.shape[1],
+        "blas": libraries(blas_threads),
+        "inputs": inputs,
+        "rows": shape[0],
+        "columns": shape[1],
         "ridge": ridge,
         "byte_order": sys.byteorder,
         **more,
@@ -178,7 +190,7 @@ class Checkpoint:
         return self.folder / f"{name}.arrays"
 
 
-def _open_folder(folder: Path, work: Mapping[str, Any]) -> IO[str]:
+def _open_folder(folder: Path, work: Mapping[str, Any]) -> FileLock:
     """Lock the folder, created if missing, and check that it belongs to this work."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -205,7 +217,8 @@ def _open_folder(folder: Path, work: Mapping[str, Any]) -> IO[str]:
     except BaseException:
         lock.close()
         if not manifest.exists():
-            (folder / "lock").unlink(missing_ok=True)
+            with suppress(OSError):  # Windows: another process has opened it
+                (folder / "lock").unlink()
         raise
     return lock
 
@@ -236,33 +249,18 @@ def _compare(folder: Path, recorded: Mapping[str, Any], work: Mapping[str, Any])
             )
 
 
-def _lock_folder(folder: Path) -> IO[str]:
+def _lock_folder(folder: Path) -> FileLock:
     try:
-        # "a": what a link leads to is not cut off; and no link is followed where that can be said
-        handle = os.open(
-            folder / "lock",
-            os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0),
-            0o666,
-        )
-        lock = os.fdopen(handle, "a", encoding="ascii")
+        return FileLock(folder / "lock")
+    except BlockingIOError as error:
+        raise StorageError(
+            f"checkpoint={str(folder)!r} is in use by another factor or process. "
+            "Wait for it, close it, or give another folder."
+        ) from error
     except OSError as error:
         raise StorageError(
             f"checkpoint={str(folder)!r}: cannot write in this folder ({error.strerror})."
         ) from error
-    if os.name == "posix":
-        import fcntl
-
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.close()
-            raise StorageError(
-                f"checkpoint={str(folder)!r} is in use by another factor or process. "
-                "Wait for it, close it, or give another folder."
-            ) from error
-        except OSError:  # a disk without locks: nothing can be said
-            pass
-    return lock
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +25,7 @@ import numpy as np
 import scipy
 from dask.sizeof import sizeof
 from distributed import Client, Future, LocalCluster, as_completed
+from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from cgscore import __version__
@@ -97,6 +97,8 @@ def _deferred_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     masked = hasattr(signal, "pthread_sigmask")  # threads and processes inherit the mask
     if masked:
+        from multiprocessing import resource_tracker
+
         resource_tracker.ensure_running()  # which would unmask the signal when it starts
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
     try:
@@ -387,6 +389,10 @@ def _reason(error: Any) -> str:
     return str(groups[0].reason if groups else getattr(error, "reason", "unknown"))
 
 
+def _connection_lost(activity: str) -> ClusterError:
+    return ClusterError(f"{_CONNECTION_LOST} It was busy with {activity}. {_RESTART_ADVICE}")
+
+
 @contextmanager
 def _naming_failures(activity: str) -> Iterator[None]:
     """Turn what Dask raises during an activity into errors that say what happened."""
@@ -407,13 +413,13 @@ def _naming_failures(activity: str) -> Iterator[None]:
         ) from error
     except CancelledError as error:
         if _reason(error).startswith("scheduler"):
-            raise ClusterError(
-                f"{_CONNECTION_LOST} It was busy with {activity}. {_RESTART_ADVICE}"
-            ) from error
+            raise _connection_lost(activity) from error
         raise _DataLostError(
             f"All workers that held the data died during {activity}. Look at their logs; they may "
             "have too little memory. With a checkpoint a new run goes on from here."
         ) from error
+    except (CommClosedError, ConnectionError) as error:  # how a dead scheduler may show as well
+        raise _connection_lost(activity) from error
     except (OSError, TimeoutError, RuntimeError) as error:  # the latter from a closed client
         raise ClusterError(
             f"The Dask cluster does not answer: {error}. {_RESTART_ADVICE}"

@@ -6,13 +6,20 @@ import contextlib
 import errno
 import os
 import shutil
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cgscore.errors import OptionError, ResultError, StorageError
+
+WINDOWS = os.name == "nt"
+MACOS = sys.platform == "darwin"
+RENAME_SECONDS, RENAME_PAUSE = 2.0, 0.02  # how long, and how often, Windows is asked to rename
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> None:
@@ -34,8 +41,8 @@ def write_and_rename(beside: Path, path: Path, write: Callable[[Any], object]) -
     with beside.open("wb") as file:
         write(file)
         file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+        sync_file(file)
+    rename_over(beside, path)
 
 
 @contextmanager
@@ -44,7 +51,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield beside
-        os.replace(beside, path)
+        rename_over(beside, path)
     except OSError as error:
         raise OptionError(f"{path} cannot be created: {error.strerror or error}.") from error
     finally:
@@ -74,9 +81,42 @@ def naming_failures(name: str) -> Iterator[None]:
         ) from error
 
 
+def rename_over(source: Path, target: Path) -> None:
+    """Rename a file or folder; an older file of that name is replaced.
+
+    On Windows that fails while another program, such as a virus scanner, has one of them open. It
+    is then tried again for a while.
+    """
+    deadline = time.monotonic() + (RENAME_SECONDS if WINDOWS else 0.0)
+    while True:
+        try:
+            return os.replace(source, target)
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(RENAME_PAUSE)
+
+
+def sync_file(file: IO[bytes]) -> None:
+    """Write a file to the disk itself.
+
+    On macOS `os.fsync` leaves the content in the memory of the drive, where a power cut finds it.
+    """
+    fcntl = import_module("fcntl") if MACOS else None
+    try:
+        if fcntl is None:
+            os.fsync(file.fileno())
+        else:
+            fcntl.fcntl(file.fileno(), fcntl.F_FULLFSYNC)
+    except OSError:
+        if fcntl is None:
+            raise
+        os.fsync(file.fileno())  # a network disk
+
+
 def sync_folder(folder: Path) -> None:
     """Make names in a folder durable, where the system can."""
-    if os.name == "posix":
+    if not WINDOWS:
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -7,12 +7,16 @@ import re
 import sys
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import psutil
 
 from cgscore.errors import OptionError
+
+PROCESS_STATUS = Path("/proc/self/status")
+LOWEST_PRIORITY = 19  # of POSIX
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -95,7 +99,7 @@ def _control_groups() -> list[Path]:
     """Folders of this process's control group and its parents (cgroup version 2)."""
     root = Path("/sys/fs/cgroup")
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
     inner = next((line[3:] for line in lines if line.startswith("0::")), "/")
@@ -104,22 +108,52 @@ def _control_groups() -> list[Path]:
 
 
 def peak_memory() -> int:
-    """Largest resident size of this process so far, in bytes."""
-    if sys.platform == "win32":
-        return int(psutil.Process().memory_info().peak_wset)
-    if sys.platform == "linux":  # ru_maxrss would include the peak of the process that forked us
-        status = Path("/proc/self/status").read_text()
-        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status).group(1))  # type: ignore[union-attr]
-    import resource
+    """Largest resident size of this process so far, in bytes.
 
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # bytes on macOS
+    Linux says it in ``/proc`` (``ru_maxrss`` would include the peak of the process that forked
+    us), Windows in the process's own numbers, macOS in ``ru_maxrss``. Elsewhere it is the size
+    now.
+    """
+    for reading in (_peak_of_proc, _peak_of_windows, _peak_of_usage):
+        peak = reading()
+        if peak is not None:
+            return peak
+    return int(psutil.Process().memory_info().rss)
+
+
+def _peak_of_proc() -> int | None:
+    try:
+        status = PROCESS_STATUS.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r"VmHWM:\s*(\d+)", status)
+    return 1024 * int(found.group(1)) if found else None
+
+
+def _peak_of_windows() -> int | None:
+    peak: int | None = getattr(psutil.Process().memory_info(), "peak_wset", None)
+    return peak
+
+
+def _peak_of_usage() -> int | None:
+    try:
+        resource = import_module("resource")
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def cores() -> int:
     """Processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # on Linux
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def lower_priority() -> None:
+    """Let other processes run first."""
+    idle = getattr(psutil, "IDLE_PRIORITY_CLASS", LOWEST_PRIORITY)  # a name that Windows has
+    psutil.Process().nice(idle)
 
 
 def product_rate(size: int = 1200) -> float:

@@ -9,6 +9,7 @@ module            content
 `calibration`     class probabilities from leave-one-out predictions
 `border`          wrong labels that follow the borders between classes
 `verdicts`        the probability that each label is right; which are flagged
+`judged`          verdicts in place of predictions that are not kept
 `intervals`       confidence intervals
 `table`           verdicts as a table, with the paper's detectors
 `summary`         the estimated number of wrong labels, in all and by class

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgscore.issues.calibration import Calibration, row_chunks
+from cgscore.issues.calibration import Calibration
 from cgscore.issues.intervals import wilson
 from cgscore.typing import Array, Index
+from cgscore.valuation import row_chunks
 
 ANCHOR_SHARES = (0.25, 0.1, 0.05, 0.025)  # of the examples predicted to be of each class
 MIN_ANCHORS = 200  # or all examples, where there are fewer

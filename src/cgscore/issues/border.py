@@ -50,7 +50,8 @@ MIN_CLEAR_NOISE = 0.03  # share of the labels of clear examples that differ
 DIRECTION_FACTOR = 100.0  # on the prior of strong hypotheses where directions speak for them
 MIN_DIRECTION = 0.5  # slope of directions, two standard errors off, that speaks for them,
 DIRECTION_WEIGHT = 10.0  # and the log likelihood that each unit of slope above makes up for
-MIN_AGREEMENT = 0.5  # share of labels that predictions agree with, without which none is tried
+MIN_AGREEMENT = 0.7  # share of labels that predictions agree with, without which none is tried
+MIN_OVERLAP_AGREEMENT = 0.5  # the same, without which directions decide whether classes overlap
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
@@ -192,9 +193,9 @@ def border_hypotheses(
     return Hypotheses(members, slope, contested, False, factor)
 
 
-def disagree(F: Array, codes: Index) -> bool:
-    """Whether predictions are other classes than the given ones for most examples."""
-    return float(np.mean(np.argmax(F, axis=1) != codes)) > 1 - MIN_AGREEMENT
+def disagree(F: Array, codes: Index, agreement: float = MIN_AGREEMENT) -> bool:
+    """Whether predictions agree with a smaller share of the labels than this."""
+    return float(np.mean(np.argmax(F, axis=1) == codes)) < agreement
 
 
 def overlapping(F: Array, codes: Index, calibration: Calibration) -> bool:
@@ -204,7 +205,8 @@ def overlapping(F: Array, codes: Index, calibration: Calibration) -> bool:
     even of the clearest half.
     """
     log_q = log_softmax(calibration.logits(F), axis=1)
-    return disagree(F, codes) and clear_direction(log_q, codes) > MAX_OVERLAP_DIRECTION
+    often = disagree(F, codes, MIN_OVERLAP_AGREEMENT)
+    return often and clear_direction(log_q, codes) > MAX_OVERLAP_DIRECTION
 
 
 def clear_direction(log_q: Array, codes: Index) -> float:

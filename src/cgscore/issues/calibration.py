@@ -12,7 +12,6 @@ classes, b alone remains.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from cgscore.typing import Array, Index
+from cgscore.valuation import row_chunks
 
 SHARPNESS = 2.0 ** np.arange(-2, 7)  # candidates for b; then factors around the best of them
 SHARPNESS_FACTORS = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
@@ -29,7 +29,6 @@ MAX_FULL_CLASSES = 128  # beyond that W stays b I
 SAMPLE_NUMBERS = 1_000_000  # numbers of F to learn from, within
 MIN_SAMPLE_ROWS, MAX_SAMPLE_ROWS = 2_000, 20_000
 MAX_ITERATIONS = 100  # of the search for W and c
-CHUNK_NUMBERS = 1 << 22  # numbers of F processed at a time
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class Calibration:
     c: Array | float = 0.0
 
     def logits(self, F: Array) -> Array:
-        """The logit of every class, for each row of F."""
+        """The logit of every class, for each row of F, in float64."""
+        F = np.asarray(F, np.float64)
         return self.b * F if self.W is None else F @ self.W + self.c
 
     def probabilities(self, F: Array) -> Array:
@@ -147,12 +147,6 @@ def log_likelihoods(F: Array, codes: Index, T: Array, calibration: Calibration) 
         q = calibration.probabilities(F[chunk])
         logs[chunk] = np.einsum("ic,ci->i", q, T[:, codes[chunk]])
     return np.log(logs, out=logs)
-
-
-def row_chunks(n: int, k: int) -> Iterator[slice]:
-    """Slices of the n rows of F that are processed at a time."""
-    step = max(1, CHUNK_NUMBERS // k)
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def _softmax(logits: Array) -> Array:

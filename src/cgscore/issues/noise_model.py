@@ -13,8 +13,9 @@ With the true class hidden, ``P(true c | x_i, given j) ~ q_i(c) T_cj`` (`verdict
 
 T is estimated from anchors (`anchors.py`): first those with the largest gap between the best and
 the second prediction; then, with the probabilities that follow from this T, those with the largest
-probability. Where classes overlap, T is scaled to the level of noise under which the given labels
-are most likely. The user states no rate of noise.
+probability. Where classes may overlap, T is scaled to the level of noise under which the given
+labels are most likely: where predictions disagree with many labels, and for two classes, which show
+no directions of noise (`border.py`). The user states no rate of noise.
 
 T is the same everywhere. That wrong labels may be more frequent at the borders between classes is
 the subject of further hypotheses (`border.py`), over which verdicts are averaged.
@@ -36,6 +37,7 @@ from cgscore.issues.border import (
     Hypotheses,
     Hypothesis,
     border_hypotheses,
+    disagree,
     noise_odds,
     overlapping,
 )
@@ -50,8 +52,10 @@ from cgscore.issues.calibration import (
 from cgscore.issues.noise_matrix import noise_matrix
 from cgscore.typing import Array, Index
 
-#: Levels of noise considered where classes overlap, relative to the noise among anchors.
+#: Levels of noise considered where classes may overlap, relative to the noise among anchors.
 NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
+MIN_GAIN = 3.0  # of the log likelihood, for which a lower level is taken
+MAX_OVERLAP_LEVEL = 0.5  # from which level down most odd labels of anchors are natural confusion
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def estimate_noise(
     """
     k = F.shape[1]
     sample = sample_rows(*F.shape)
-    G, j = F[sample], codes[sample]
+    G, j = F[sample].astype(np.float64), codes[sample]  # predictions in files are float32
     by_gap = choose_anchors(*certainty_by_gap(F), codes, k, anchor_shares[:1])
     T = noise_matrix(by_gap.counts)
     start = sharpest(G, j, T)
@@ -124,11 +128,32 @@ def estimate_noise(
     anchors = choose_anchors(*certainty, codes, k, anchor_shares)
     T = noise_matrix(anchors.counts)
     overlap = anchors.overlap or overlapping(G, j, calibration)
-    fits: list[tuple[float, Array, Calibration]] = []
-    for level in NOISE_LEVELS if overlap else NOISE_LEVELS[:1]:
-        scaled = level * T + (1 - level) * np.eye(k)
-        calibration = calibrate(G, j, scaled, calibration, penalty)
-        fits.append((log_likelihood(G, j, scaled, calibration), scaled, calibration))
-    _, T, calibration = max(fits, key=lambda fit: fit[0])
+    if not (overlap or k == 2 or disagree(G, j)):
+        calibration = calibrate(G, j, T, calibration, penalty)
+    else:
+        level, T, calibration = _likely_level(G, j, T, penalty, overlap)
+        overlap = overlap or level <= MAX_OVERLAP_LEVEL
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
     return NoiseModel(T, calibration, len(anchors), border)
+
+
+def _likely_level(
+    F: Array, codes: Index, T: Array, penalty: float | None, overlap: bool
+) -> tuple[float, Array, Calibration]:
+    """The level of noise under which the labels are most likely, T scaled to it, and calibration.
+
+    The less noise, the more of the odd labels is confusion by nature, and the blunter are
+    predictions. Unless classes are known to overlap, the level of the anchors has to be too high
+    by half, and labels more likely by `MIN_GAIN`.
+    """
+    fits = []
+    for level in NOISE_LEVELS:
+        if not overlap and MAX_OVERLAP_LEVEL < level < 1:
+            continue
+        scaled = level * T + (1 - level) * np.eye(len(T))
+        calibration = calibrate(F, codes, scaled, sharpest(F, codes, scaled), penalty)
+        fits.append((log_likelihood(F, codes, scaled, calibration), level, scaled, calibration))
+    best = max(fits, key=lambda fit: fit[0])
+    clearly = overlap or best[0] >= fits[0][0] + MIN_GAIN
+    _, level, scaled, calibration = best if clearly else fits[0]
+    return level, scaled, calibration

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from cgscore.errors import CGScoreWarning, OptionError
 from cgscore.issues.conflicts import Conflicts, find_conflicts
-from cgscore.issues.noise_model import NoiseModel, estimate_noise
+from cgscore.issues.judged import JudgedLabels
+from cgscore.issues.noise_model import NoiseModel
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.verdicts import (
     Verdicts,
     expected_wrong,
     flag,
-    judge,
     promised,
-    uninformative,
 )
 from cgscore.typing import Array
 
@@ -74,7 +73,7 @@ class LabelIssues:
 
 def find_issues(
     table: pd.DataFrame,
-    loo: Array,
+    labels: JudgedLabels,
     classes: NDArray[Any],
     codes: NDArray[np.intp],
     *,
@@ -84,14 +83,14 @@ def find_issues(
     precision: float | None,
     stacklevel: int = 1,
 ) -> LabelIssues:
-    """Judge every label.
+    """Which labels are wrong.
 
     Parameters
     ----------
     table : DataFrame
         `Scores.table`.
-    loo : (n, k) array
-        Leave-one-out predictions.
+    labels : JudgedLabels
+        What predictions say of them.
     classes : (k,) array
         The classes.
     codes : (n,) array
@@ -104,18 +103,11 @@ def find_issues(
         How many callers up the line is that a warning names.
     """
     check_detector(by, expected_noise, precision)
-    predicted: NDArray[np.bool_] = ~np.logical_or.reduce(np.isnan(loo), axis=1)
-    if not predicted.any():
-        raise OptionError(
-            "No example has a prediction for every class. Score with more runs, or with another "
-            "method than subsample."
-        )
-    F, j = loo[predicted], codes[predicted]
-    chance = uninformative(F, j)
+    predicted, chance = labels.predicted, labels.chance
+    noise, verdicts = labels.noise, labels.verdicts
+    j = codes[predicted]
     if chance:
         warnings.warn(UNINFORMATIVE_HINT, CGScoreWarning, stacklevel=stacklevel + 1)
-    noise = estimate_noise(F, j)
-    verdicts = judge(F, j, noise)
     conflicts = find_conflicts(table, codes)
     certain = conflicts.members[predicted]
     wrong, low, high = expected_wrong(verdicts, noise, ~certain)
@@ -127,7 +119,7 @@ def find_issues(
     label_score = _label_score(judged, verdicts, by)
     if by == "posterior":
         label_score = np.where(certain, conflicts.share[predicted], label_score)
-    flagged = np.zeros(len(loo), dtype=bool)
+    flagged = np.zeros(len(codes), dtype=bool)
     if precision is None:
         flagged[predicted] = _flagged(judged, label_score, by, wrong, expected_noise)
     else:

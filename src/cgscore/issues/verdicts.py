@@ -11,14 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import pdtr
 
-from cgscore.issues.calibration import row_chunks
 from cgscore.issues.intervals import mixture_interval
 from cgscore.issues.noise_model import NoiseModel
 from cgscore.typing import Array, Index
+from cgscore.valuation import row_chunks
 
 #: Of the wrong verdicts that a promise allows, the share that is used: models may be mistaken.
-PROMISE_SHARE = 0.6
+PROMISE_SHARE = 0.7
+PROMISE_CHANCE = 0.975  # with which no more are wrong than a promise allows
+MIN_MEMBERS = 3  # examples without which a class is not suggested to others
 MIN_PLAUSIBILITY = 0.08  # relative to the best hypothesis, for a say in promises
 HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most
 
@@ -63,6 +66,9 @@ class Verdicts:
 def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
     """Posterior probabilities under a noise model.
 
+    A class of one or two examples is no candidate for the label of another example: what so few
+    have in common nobody can tell.
+
     Parameters
     ----------
     F : (n, k) array
@@ -78,12 +84,16 @@ def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
     right, by_hypothesis = np.empty(n), np.empty((len(noise.hypotheses), n))
     other, other_probability = np.empty(n, np.intp), np.empty(n)
     differs = np.empty(n, bool)
+    tiny = np.bincount(codes, minlength=k) < MIN_MEMBERS
     for chunk in row_chunks(n, k):
         j = codes[chunk]
         rows, logits = np.arange(len(j)), noise.calibration.logits(F[chunk])
+        barred = np.broadcast_to(tiny, (len(j), k)).copy()
+        barred[rows, j] = False
         posterior = np.zeros((len(j), k))
         for number, hypothesis in enumerate(noise.hypotheses):
             joint = hypothesis.joint(logits, j)
+            joint[barred] = 0
             joint /= joint.sum(axis=1, keepdims=True)
             by_hypothesis[number, chunk] = joint[rows, j]
             posterior += hypothesis.weight * joint
@@ -92,7 +102,7 @@ def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
         right[chunk] = posterior[rows, j]
         differs[chunk] = np.argmax(F[chunk], axis=1) != j
         others = F[chunk].copy() if noise.contested else posterior.copy()
-        others[rows, j] = -np.inf
+        others[barred], others[rows, j] = -1e300, -np.inf
         other[chunk] = np.argmax(others, axis=1)
         other_probability[chunk] = posterior[rows, other[chunk]]
         best[chunk] = np.argmax(posterior, axis=1)
@@ -221,8 +231,10 @@ def promised(
 ) -> NDArray[np.bool_]:
     """Labels of which this share is wrong, even if hypotheses are somewhat mistaken.
 
-    As many of the worst as keep the expected number of right labels among them within
-    `PROMISE_SHARE` of what is allowed, and within what is allowed by one standard deviation.
+    Right labels among the flagged are taken for a Poisson variable whose mean is their expected
+    number over `PROMISE_SHARE`. As many of the worst are flagged as keep it within what is allowed
+    with a probability of `PROMISE_CHANCE`: of a few flagged labels hardly one may be right. Labels
+    more likely right than wrong are never among them.
 
     None where wrong labels follow the borders between classes, or classes overlap strongly: there
     no promise can be kept.
@@ -245,8 +257,8 @@ def promised(
     right = cautious_right(verdicts, noise)[positions]
     order = np.argsort(right, kind="stable")
     mistakes = np.cumsum(right[order])
-    allowed = (1 - precision) * np.arange(1, len(order) + 1)
-    kept = (mistakes <= PROMISE_SHARE * allowed) & (mistakes + np.sqrt(mistakes) <= allowed)
+    allowed = np.floor((1 - precision) * np.arange(1, len(order) + 1) + 1e-9)
+    kept = (right[order] < 0.5) & (pdtr(allowed, mistakes / PROMISE_SHARE) >= PROMISE_CHANCE)
     count = int(np.flatnonzero(kept).max(initial=-1)) + 1
     flagged[positions[order[:count]]] = True
     return flagged

@@ -44,11 +44,14 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
 
     What a checkpoint holds goes on. Otherwise exact where it is expected within `PATIENCE`, or
     where an option asks for it; otherwise the faster of exact and iterative that fits in memory;
-    otherwise exact from disk, if that ends within `MAX_SECONDS`; otherwise partition.
+    otherwise, with a ridge, lowrank; otherwise exact from disk, if that ends within `MAX_SECONDS`;
+    otherwise partition.
     """
     begun = None if options.checkpoint is None else method_in(options.checkpoint)
     if begun is not None and begun in METHODS:
         return Choice(begun, "the checkpoint holds it")
+    if options.landmarks is not None:
+        return Choice("lowrank", "landmarks are its option")
     if cluster is not None:
         return _choose_on(cluster, sizes, options)
     if options.device != "cpu":
@@ -68,6 +71,8 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     if fitting:
         fastest = min(fitting, key=lambda name: seconds[name])
         return Choice(fastest, "the fastest that fits in memory", report)
+    if options.ridge != 0 and estimates["lowrank"].min_bytes <= room:
+        return Choice("lowrank", "the kernel matrix does not fit in memory", report)
     if from_disk and seconds["exact"] <= MAX_SECONDS:
         return Choice("exact", "fits on disk only", report)
     if estimates["partition"].min_bytes <= room:
@@ -110,4 +115,6 @@ def _choose_on(cluster: ClusterExecutor, sizes: Sizes, options: Options) -> Choi
         return Choice("exact", "dtype is its option; the cluster is not used")
     if spread_bytes(sizes.n, sizes.p, cluster.workers()) <= cluster.memory():
         return Choice("iterative", "the workers can hold the kernel matrix")
+    if options.ridge != 0:
+        return Choice("lowrank", "the kernel matrix does not fit on the workers")
     return Choice("partition", "the kernel matrix does not fit on the workers")

@@ -20,6 +20,7 @@ class Exact:
     name = "exact"
     accepts = frozenset({"dtype", "checkpoint"})
     keeps = "other labels of the same inputs"
+    streams = False
 
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Kernel, factor and inverse, on one machine; panels as an explicit limit makes them."""

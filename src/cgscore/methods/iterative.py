@@ -30,6 +30,7 @@ class Iterative:
     name = "iterative"
     accepts = frozenset({"target", "checkpoint", "device", "client"})
     keeps = "the same run again"
+    streams = False
 
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Kernel, conjugate gradients and blocks; H is kept, or formed for every product."""

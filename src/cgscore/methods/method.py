@@ -32,11 +32,14 @@ class Method(Protocol):
         Options beyond those that all methods take, and ``"client"`` if it runs on clusters.
     keeps : str
         What a checkpoint of it serves afterwards.
+    streams : bool
+        Whether it takes inputs chunk by chunk, so that they need not fit in memory.
     """
 
     name: str
     accepts: frozenset[str]
     keeps: str
+    streams: bool
 
     def cost(self, sizes: Sizes, options: Options, workers: int) -> Cost:
         """What it would take, by this machine or so many workers."""

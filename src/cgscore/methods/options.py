@@ -36,7 +36,7 @@ class Options:
         Of everything that is drawn.
     memory_limit : int or None
         Bytes that may be used, or None for what is free.
-    dtype, checkpoint, target, device, ratio, runs
+    dtype, checkpoint, target, device, ratio, runs, landmarks, keep_predictions
         As `cgscore.score` describes them.
     """
 
@@ -52,6 +52,8 @@ class Options:
     device: str = "cpu"
     ratio: float = 4.0
     runs: int | None = None
+    landmarks: int | None = None
+    keep_predictions: bool | None = None
 
     @classmethod
     def checked(
@@ -69,6 +71,8 @@ class Options:
         device: str = "cpu",
         ratio: object = 4,
         runs: object = None,
+        landmarks: object = None,
+        keep_predictions: bool | None = None,
     ) -> Options:
         """Options from what a user gave; ``ridge="auto"`` is nan until it is chosen.
 
@@ -93,6 +97,8 @@ class Options:
             device=device,
             ratio=_ratio(ratio),
             runs=None if runs is None else _whole_number("runs", runs, 1),
+            landmarks=None if landmarks is None else _whole_number("landmarks", landmarks, 1),
+            keep_predictions=keep_predictions,
         )
 
     def changed(self) -> dict[str, Any]:
@@ -105,7 +111,16 @@ class Options:
 
 
 #: Options that only some methods take.
-PARTICULAR = ("dtype", "checkpoint", "target", "device", "ratio", "runs")
+PARTICULAR = (
+    "dtype",
+    "checkpoint",
+    "target",
+    "device",
+    "ratio",
+    "runs",
+    "landmarks",
+    "keep_predictions",
+)
 
 
 def check_choice(name: str, value: object, choices: Mapping[str, Any] | tuple[str, ...]) -> None:

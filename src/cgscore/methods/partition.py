@@ -24,6 +24,7 @@ class Partition:
     name = "partition"
     accepts = frozenset({"runs", "checkpoint", "client"})
     keeps = "more runs"
+    streams = False
 
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Blocks as an explicit limit makes them."""

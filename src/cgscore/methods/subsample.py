@@ -30,6 +30,7 @@ class Subsample:
     name = "subsample"
     accepts = frozenset({"ratio", "runs", "checkpoint", "client"})
     keeps = "more runs"
+    streams = False
 
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Runs for classes of one size."""

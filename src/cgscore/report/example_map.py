@@ -1,9 +1,9 @@
 r"""A map of the examples: two coordinates for each, from the kernel itself.
 
 With features ``Phi`` of some landmarks, ``Phi Phi^T`` stands for the kernel matrix of the examples
-that are drawn (`cgscore.selection.landmarks`). The coordinates are the two leading principal
-components of the centred features: kernel principal component analysis. For n points and m
-landmarks that takes ``2 n m (p + 2 m)`` flops and ``8 n m`` bytes.
+that are drawn (`cgscore.solvers.lowrank`). The coordinates are the two leading principal components
+of the centred features: kernel principal component analysis. For n points and m landmarks that
+takes ``2 n m (p + 2 m)`` flops and ``8 n m`` bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from cgscore.kernel import unit_rows
 from cgscore.report.values import finite, named, packed
-from cgscore.selection.landmarks import kernel_columns, landmark_features
+from cgscore.solvers.lowrank.pivoted_cholesky import kernel_columns, landmark_features
 from cgscore.typing import Array, Index
 
 if TYPE_CHECKING:

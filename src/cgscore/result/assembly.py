@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cgscore.errors import CGScoreWarning
+from cgscore.issues.judged import judge_labels
 from cgscore.kernel import RELU
 from cgscore.problem import Judgement, Problem, Solution
 from cgscore.result.metadata import metadata
@@ -42,6 +43,11 @@ def assemble(
     for message in messages:
         warnings.warn(message, CGScoreWarning, stacklevel=3)
     inputs, values = problem.inputs, solution.valuation
+    judging = solution if judgement is None else judgement
+    judged_labels = None
+    if not judging.keeps_predictions:
+        loo = values.loo if judgement is None else judgement.loo
+        judged_labels = judge_labels(loo, problem.labels.codes)
     return Scores(
         table=score_table(
             values,
@@ -50,8 +56,9 @@ def assemble(
             inputs.repeats if len(inputs.repeats.copies) else None,
             {**problem.dataset.columns, **(columns or {}), **solution.columns},
         ),
-        loo=values.loo,
-        judged_loo=None if judgement is None else judgement.loo,
+        loo=values.loo if solution.keeps_predictions else None,
+        judged_loo=None if judgement is None or judged_labels is not None else judgement.loo,
+        judged_labels=judged_labels,
         judged_d=None if judgement is None or len(problem.labels.classes) else judgement.d,
         d=values.d,
         alpha=values.alpha,
@@ -68,13 +75,14 @@ def assemble(
             ridge_choice=ridge_choice,
             judge=None if judgement is None else judgement.facts,
             annotators=annotators,
+            verdicts=None if judged_labels is None else judged_labels.facts(),
         ),
         dataset=problem.dataset,
     )
 
 
 def _kernel_warnings(problem: Problem) -> list[str]:
-    kernel = problem.inputs.rows.kernel
+    kernel = problem.inputs.kernel
     if kernel is RELU:
         return []
     return [

@@ -7,14 +7,24 @@ is unpacked before its size is known.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.duplicates import first_copies
-from cgscore.result.schema import NUMBERS, ORIGINS, REQUIRED, Document, Violation, parse_json, shown
+from cgscore.issues.judged import CLASSES, MARGIN
+from cgscore.result.schema import (
+    NUMBERS,
+    ORIGINS,
+    REQUIRED,
+    VERDICT,
+    Document,
+    Violation,
+    parse_json,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,6 +225,19 @@ def _positions(values: NDArray[Any], classes: NDArray[Any], name: str) -> NDArra
         label = values[np.argmax(wrong)]
         raise Violation(f"{name} has {shown(label)}, which is not among the classes")
     return positions
+
+
+def check_verdicts(vectors: Mapping[str, NDArray[Any]], k: int) -> None:
+    """Refuse verdicts that are no probabilities, or name no class."""
+    for name, values in vectors.items():
+        if name in CLASSES:
+            fits = (values == np.floor(values)) & (values >= 0) & (values < k)
+        elif name == MARGIN:
+            fits = np.isfinite(values)
+        else:
+            fits = (values >= 0) & (values <= 1)
+        if not fits.all():
+            raise Violation(f"the column {VERDICT}{name} has {values[np.argmin(fits)]}")
 
 
 def check_copies(table: pd.DataFrame) -> None:

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from cgscore.errors import MemoryLimitError, ResultError
 from cgscore.execution.files import replace_file
 from cgscore.execution.machine import available_memory, show_bytes
+from cgscore.issues.judged import JudgedLabels, restored
 from cgscore.result.columns import (
     as_frame,
     check_columns,
     check_complete,
     check_copies,
     check_labels,
+    check_verdicts,
     predictions,
     type_family,
     unpacked_bytes,
@@ -31,6 +33,7 @@ from cgscore.result.columns import (
 from cgscore.result.schema import (
     JUDGED,
     JUDGED_D,
+    VERDICT,
     Document,
     Violation,
     encode_document,
@@ -50,7 +53,7 @@ class SavedResult:
     """The parts of `Scores` that a file holds."""
 
     table: pd.DataFrame
-    loo: Array
+    loo: Array | None
     d: Array
     alpha: Array
     classes: NDArray[Any]
@@ -58,6 +61,7 @@ class SavedResult:
     meta: dict[str, Any]
     judged_loo: Array | None = None
     judged_d: Array | None = None
+    judged_labels: JudgedLabels | None = None
 
 
 def write_result(result: SavedResult, path: Path) -> None:
@@ -77,6 +81,9 @@ def write_result(result: SavedResult, path: Path) -> None:
     arrow = arrow.append_column("alpha", pa.array(result.alpha))
     if result.judged_d is not None:
         arrow = arrow.append_column(JUDGED_D, pa.array(result.judged_d))
+    if result.judged_labels is not None:
+        for name, values in result.judged_labels.vectors().items():
+            arrow = arrow.append_column(f"{VERDICT}{name}", pa.array(values))
     for name, loo in (("loo", result.loo), (JUDGED, result.judged_loo)):
         if loo is not None:
             flat = pa.array(np.ascontiguousarray(loo).reshape(-1))
@@ -185,13 +192,20 @@ def _parts(arrow: Any, document: Document) -> SavedResult:
     table = as_frame(arrow.drop_columns([*document.vectors, *document.lists]))
     classes = check_labels(table, document)
     check_copies(table)
+    judged_labels = None
+    if document.verdicts is not None:
+        saved = {name.removeprefix(VERDICT): vectors[name] for name in document.verdict_vectors}
+        check_verdicts(saved, len(classes))
+        codes = np.searchsorted(classes, table["given_label"].to_numpy()).astype(np.intp)
+        judged_labels = restored(saved, document.verdicts, codes, len(classes))
     return SavedResult(
         table=table,
-        loo=loo["loo"],
+        loo=loo.get("loo"),
         judged_loo=loo.get(JUDGED),
         d=vectors["d"],
         alpha=vectors["alpha"],
         judged_d=vectors.get(JUDGED_D),
+        judged_labels=judged_labels,
         classes=classes,
         complexity=dict(zip(classes.tolist() or ["target"], document.complexity, strict=True)),
         meta=document.meta,

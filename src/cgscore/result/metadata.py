@@ -66,7 +66,9 @@ PARTICULAR = (
     "runs",
     "runs_of_class",
     "runs_rule",
+    "source_fingerprint",
     "tasks",
+    "verdicts",
     "workers",
 )
 
@@ -83,6 +85,7 @@ def metadata(
     ridge_choice: Mapping[str, Any] | None = None,
     judge: Mapping[str, Any] | None = None,
     annotators: Sequence[Mapping[str, Any]] | None = None,
+    verdicts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that describes the scores, in types that JSON can write.
 
@@ -104,6 +107,8 @@ def metadata(
         By which ridge and method labels are judged, if not by the scores themselves.
     annotators : sequence of mappings or None
         How reliable every annotator is, where there are several.
+    verdicts : mapping or None
+        What labels were judged with, where predictions are not kept.
     """
     from cgscore import __version__
 
@@ -118,7 +123,7 @@ def metadata(
         "timings": {**facts["timings"], "total": seconds},
         "task": labels.task,
         "task_reason": labels.reason,
-        "kernel": inputs.rows.kernel.name,
+        "kernel": inputs.kernel.name,
         "ridge": inputs.ridge,
         "ridge_choice": None if ridge_choice is None else dict(ridge_choice),
         "judge": None if judge is None else dict(judge),
@@ -143,4 +148,5 @@ def metadata(
         "skipped": list(dataset.skipped),
         "warnings": warnings,
         **({} if annotators is None else {"annotators": [dict(row) for row in annotators]}),
+        **({} if verdicts is None else {"verdicts": dict(verdicts)}),
     }

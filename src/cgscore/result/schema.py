@@ -20,6 +20,7 @@ from cgscore import __version__
 from cgscore.data.encoders.encoding import SCALINGS
 from cgscore.data.readers.options import PREPROCESS
 from cgscore.errors import ResultError
+from cgscore.issues.judged import MARGIN, RIGHT_UNDER, VERDICTS
 from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS
 from cgscore.method_names import SUMMARIES
@@ -29,6 +30,7 @@ KEY = b"cgscore"  # key of the document in the metadata of the file
 
 MAX_DEPTH = 32  # nesting of lists and objects in the document
 MAX_INTEGER = 2**1000  # larger ones overflow where a number is shown or computed with
+MAX_HYPOTHESES = 100  # on the noise of labels
 MAX_PATH, MAX_NAME = 4096, 255  # characters of a path; bytes of a name in it
 
 
@@ -142,6 +144,10 @@ def _choice(value: Any) -> bool:
     return isinstance(value, dict) and all(_text(value.get(name)) for name in ("method", "why"))
 
 
+def _fingerprint(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+
+
 def _one_of(names: Iterable[str]) -> Callable[[Any], bool]:
     choices = tuple(names)
     return lambda value: isinstance(value, str) and value in choices
@@ -159,10 +165,7 @@ META_1: Mapping[str, Field] = {
     "classes": Field("a whole number", _whole(0)),
     "source": Field("the name of a source", _path),
     "read_options": Field("an object", lambda value: isinstance(value, dict)),
-    "fingerprint": Field(
-        "32 hexadecimal digits",
-        lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None,
-    ),
+    "fingerprint": Field("32 hexadecimal digits", _fingerprint),
     "class_names": Field(
         "null or a list of texts",
         lambda value: value is None or (isinstance(value, list) and all(map(_text, value))),
@@ -225,6 +228,36 @@ def _annotators(value: Any) -> bool:
     )
 
 
+def _verdicts(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, dict) or not isinstance(value.get("hypotheses"), list):
+        return False
+    hypotheses, matrix = value["hypotheses"], value.get("noise_matrix")
+    names = {"strength", "sharpness", "weight", "plausibility"}
+    return (
+        all(isinstance(value.get(name), bool) for name in ("chance", "contested", "overlap"))
+        and _whole(0)(value.get("anchors"))
+        and _number(value.get("odds_factor"))
+        and ("direction" in value and (value["direction"] is None or _number(value["direction"])))
+        and 1 <= len(hypotheses) <= MAX_HYPOTHESES
+        and all(
+            isinstance(each, dict) and set(each) == names and all(map(_number, each.values()))
+            for each in hypotheses
+        )
+        and (
+            matrix is None
+            or (
+                isinstance(matrix, list)
+                and all(
+                    isinstance(row, list) and len(row) == len(matrix) and all(map(_number, row))
+                    for row in matrix
+                )
+            )
+        )
+    )
+
+
 #: ``meta`` of format 2, which adds the ridge by which labels are judged.
 META_2: Mapping[str, Field] = {
     **META_1,
@@ -234,6 +267,8 @@ META_2: Mapping[str, Field] = {
     ),
     "groups": Field("a list of groups with examples and gaps", _groups, required=False),
     "annotators": Field("a list of annotators with reliabilities", _annotators, required=False),
+    "verdicts": Field("null, or an object on the noise of labels", _verdicts, required=False),
+    "source_fingerprint": Field("32 hexadecimal digits", _fingerprint, required=False),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 
@@ -243,7 +278,8 @@ ORIGINS = ("source", "group")  # columns that name where examples come from, if 
 VECTORS = ("d", "alpha")
 JUDGED = "judged_loo"  # a column that is there if ``meta["judge"]`` is,
 JUDGED_D = "judged_d"  # and one that then is there for a regression
-REQUIRED = ("id", "given_label", *NUMBERS, "predicted_label", *VECTORS, "loo")
+VERDICT = "verdict_"  # before the names of what is saved in place of predictions
+REQUIRED = ("id", "given_label", *NUMBERS, "predicted_label", *VECTORS)
 
 
 @dataclass(frozen=True)
@@ -262,13 +298,29 @@ class Document:
     @property
     def lists(self) -> tuple[str, ...]:
         """Columns that hold leave-one-out predictions."""
-        return ("loo",) if self.meta.get("judge") is None else ("loo", JUDGED)
+        verdicts, judge = self.verdicts is not None, self.meta.get("judge")
+        own = () if verdicts and judge is None else ("loo",)
+        return own if judge is None or verdicts else (*own, JUDGED)
+
+    @property
+    def verdicts(self) -> dict[str, Any] | None:
+        """What is saved of the labels, where predictions are not."""
+        return self.meta.get("verdicts")
+
+    @property
+    def verdict_vectors(self) -> tuple[str, ...]:
+        """Columns of numbers that are saved in place of predictions."""
+        if self.verdicts is None:
+            return ()
+        count = len(self.verdicts["hypotheses"])
+        right = [f"{RIGHT_UNDER}{number}" for number in range(count)]
+        return tuple(f"{VERDICT}{name}" for name in (*VERDICTS, MARGIN, *right))
 
     @property
     def vectors(self) -> tuple[str, ...]:
         """Columns of numbers that are not part of the table."""
         judged = self.meta.get("judge") is not None and not self.classes
-        return (*VECTORS, JUDGED_D) if judged else VECTORS
+        return (*VECTORS, JUDGED_D) if judged else (*VECTORS, *self.verdict_vectors)
 
 
 def encode_document(
@@ -312,6 +364,9 @@ def read_document(metadata: Mapping[bytes, bytes], path: str) -> Document:
         raise Violation("complexity is not a list of numbers")
     if len(complexity) != max(1, len(classes)):
         raise Violation(f"it has {len(complexity):,} complexities for {len(classes):,} classes")
+    matrix = (meta.get("verdicts") or {}).get("noise_matrix")
+    if matrix is not None and len(matrix) != len(classes):
+        raise Violation(f"it has a noise matrix of {len(matrix):,} for {len(classes):,} classes")
     if any(len(row["by_class"]) != len(classes) for row in meta.get("groups", [])):
         raise Violation(f"a group has not one gap for each of {len(classes):,} classes")
     return Document(meta, classes, [float(value) for value in complexity])

@@ -16,10 +16,11 @@ from cgscore.data import Dataset
 from cgscore.data.csv_writer import write_csv
 from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.progress import Listener, reporter
+from cgscore.issues.judged import JudgedLabels, judge_labels
 from cgscore.issues.regression import find_target_issues
 from cgscore.issues.sources import sources_of_issues
 from cgscore.issues.summary import IssueSummary
-from cgscore.issues.table import LabelIssues, find_issues
+from cgscore.issues.table import LabelIssues, check_detector, find_issues
 from cgscore.kernel import RELU, Kernel, find_kernel, unit_rows
 from cgscore.labels import as_labels
 from cgscore.result import display, source
@@ -35,7 +36,7 @@ from cgscore.selection.selector import Selector
 from cgscore.selection.window import best_offset, window_qualities
 from cgscore.spelling import spelled
 from cgscore.typing import Array
-from cgscore.valuation import margin
+from cgscore.valuation import missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,8 @@ class Scores:
         named; ``consensus_confidence`` and ``annotators``, the number of those who labelled the
         example, where there are several.
     loo : (n, k) array
-        Leave-one-out predictions, one column per class; one column for regression.
+        Leave-one-out predictions, one column per class; one column for regression. Where there
+        are more than 2e8 of them, an error unless they were asked for (``keep_predictions``).
     d : (n,) array
         Diagonal of the inverse kernel matrix.
     alpha : (n,) array
@@ -74,7 +76,7 @@ class Scores:
         self,
         *,
         table: pd.DataFrame,
-        loo: Array,
+        loo: Array | None,
         d: Array,
         alpha: Array,
         classes: NDArray[Any],
@@ -82,10 +84,12 @@ class Scores:
         meta: Mapping[str, Any],
         judged_loo: Array | None = None,
         judged_d: Array | None = None,
+        judged_labels: JudgedLabels | None = None,
         dataset: Dataset | None = None,
     ) -> None:
         self.table = table
-        self.loo = loo
+        self._loo = loo
+        self._judged_labels = judged_labels
         self.d = d
         self.alpha = alpha
         self.classes = classes
@@ -162,14 +166,44 @@ class Scores:
     # ------------------------------------------------------------ label issues
 
     @property
+    def loo(self) -> Array:
+        """Leave-one-out predictions, (n, k): one column per class; one column for regression.
+
+        Raises
+        ------
+        OptionError
+            There are so many that only what follows from them was kept.
+        """
+        if self._loo is None:
+            raise self._not_kept()
+        return self._loo
+
+    @property
     def judging_loo(self) -> Array:
         """The leave-one-out predictions by which labels are judged: `judged_loo` or `loo`."""
-        return self.loo if self.judged_loo is None else self.judged_loo
+        if self.judged_loo is not None:
+            return self.judged_loo
+        if self._judged_labels is not None:
+            raise self._not_kept()
+        return self.loo
+
+    def _not_kept(self) -> OptionError:
+        return OptionError(
+            f"The predictions of {len(self):,} examples for {len(self.classes):,} classes were not "
+            "kept, only the predicted label, the margin and the verdicts. Score with "
+            f"{spelled(keep_predictions=True)}."
+        )
 
     @property
     def judged(self) -> bool:
         """Whether any label can be judged: an example has a prediction for every class."""
-        return not bool(np.isnan(self.judging_loo).any(axis=1).all())
+        return self._judged_labels is not None or not bool(missing(self.judging_loo).all())
+
+    def _judge(self) -> JudgedLabels:
+        """What predictions say of the labels."""
+        if self._judged_labels is not None:
+            return self._judged_labels
+        return judge_labels(self.judging_loo, self.codes())
 
     @property
     def judging_ridge(self) -> float:
@@ -179,8 +213,10 @@ class Scores:
 
     def judged_accuracy(self) -> float:
         """Share of labels that are what `judging_loo` predicts; nan for regression."""
+        if self._judged_labels is not None:
+            return 1 - float(self._judged_labels.verdicts.differs.mean())
         loo = self.judging_loo
-        predicted = ~np.isnan(loo).any(axis=1)
+        predicted = ~missing(loo)
         if not len(self.classes) or not predicted.any():
             return float("nan")
         return float((np.argmax(loo[predicted], axis=1) == self.codes()[predicted]).mean())
@@ -292,15 +328,15 @@ class Scores:
                 expected_noise=expected_noise,
                 precision=precision,
             )
-        codes, loo = self.codes(), self.judging_loo
-        table = self.table
-        if self.judged_loo is not None:
-            table = table.assign(margin=margin(loo, codes))
+        check_detector(by, expected_noise, precision)
+        labels, table = self._judge(), self.table
+        if self.meta.get("judge") is not None:
+            table = table.assign(margin=labels.margin)
         return find_issues(
             table,
-            loo,
+            labels,
             self.classes,
-            codes,
+            self.codes(),
             ridge=self.judging_ridge,
             by=by,
             expected_noise=expected_noise,
@@ -727,6 +763,7 @@ class Scores:
             dataset = dataclasses.replace(self._dataset)
         else:
             dataset = source.open_source(self.meta, encoder)
+        dataset = source.with_corrections(dataset, self.meta, self.table["given_label"].to_numpy())
         source.check_fingerprint(dataset, self.meta)
         self._dataset = dataset
         return dataset
@@ -889,13 +926,38 @@ class Scores:
         """
         write_csv(self.table, path, guard=guard)
 
+    def log_mlflow(self, *, folder: str = "cgscore", prefix: str = "cgscore.") -> str:
+        """Log parameters, metrics and this result to MLflow (`cgscore.adapters.mlflow`).
+
+        Parameters
+        ----------
+        folder : str
+            Of the artifacts: ``scores.parquet``, which `cgscore.load` opens, and
+            ``label_issues.csv``.
+        prefix : str
+            Put before the names of parameters, metrics and tags.
+
+        Returns
+        -------
+        str
+            The id of the run: the active one, or a new one.
+        """
+        # by name: adapters are built on results, which know nothing of them
+        adapter = import_module("cgscore.adapters.mlflow")
+        run: str = adapter.log(self, folder=folder, prefix=prefix)
+        return run
+
     def save(self, path: str | Path) -> None:
         """Write table, leave-one-out predictions, d and metadata to one Parquet file.
 
         The file is written beside its final name and then renamed, so an interrupted or failed
         write leaves an older file as it was.
         """
-        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(SavedResult)}
+        names = [field.name for field in dataclasses.fields(SavedResult)]
+        kept = {"loo": self._loo, "judged_labels": self._judged_labels}
+        parts: dict[str, Any] = {
+            name: kept[name] if name in kept else getattr(self, name) for name in names
+        }
         write_result(SavedResult(**parts), Path(path))
 
 

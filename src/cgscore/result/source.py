@@ -53,6 +53,17 @@ def open_source(meta: Mapping[str, Any], encoder: str | None) -> Dataset:
     return read(source, **read_options(meta, encoder))
 
 
+def with_corrections(dataset: Dataset, meta: Mapping[str, Any], labels: NDArray[Any]) -> Dataset:
+    """The data with the labels that were scored, where these are corrections of the source's own.
+
+    ``meta["source_fingerprint"]`` is that of the source as it was corrected: any other source is
+    left as it is, and `check_fingerprint` refuses it.
+    """
+    if meta.get("source_fingerprint") != dataset.fingerprint:
+        return dataset
+    return dataset.with_labels(labels)
+
+
 def check_fingerprint(dataset: Dataset, meta: Mapping[str, Any]) -> None:
     """Raise `OptionError` for data other than those that were scored."""
     if dataset.fingerprint != meta["fingerprint"]:

@@ -12,7 +12,7 @@ from cgscore.duplicates import Groups
 from cgscore.errors import OptionError
 from cgscore.labels import Labels
 from cgscore.typing import Array
-from cgscore.valuation import Valuation, margin, predicted
+from cgscore.valuation import Valuation, margin, missing, predicted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,8 @@ def score_table(
     import pandas as pd
 
     regression = labels.task == "regression"
-    unknown = np.logical_or.reduce(np.isnan(result.loo), axis=1)
+    unknown = missing(result.loo)
+    loo = np.where(unknown[:, None], 0.0, result.loo) if unknown.any() else result.loo
     columns = {
         "id": ids,
         "given_label": labels.values,
@@ -61,9 +62,7 @@ def score_table(
         "partial": result.partial,
         "third_term": result.third_term,
         "residual": result.residual,
-        "predicted_label": result.loo[:, 0]
-        if regression
-        else labels.classes[predicted(np.where(unknown[:, None], 0.0, result.loo))],
+        "predicted_label": result.loo[:, 0] if regression else labels.classes[predicted(loo)],
         "margin": np.full(len(ids), np.nan) if regression else margin(result.loo, labels.codes),
     }
     table: pd.DataFrame = pd.DataFrame(columns).assign(**more)

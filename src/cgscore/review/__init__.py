@@ -18,8 +18,20 @@ module         content
 =============  ==============================================================
 """
 
-from cgscore.review.application import application
-from cgscore.review.decisions import Decisions
-from cgscore.review.session import Review
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cgscore.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from cgscore.review.application import application as application
+    from cgscore.review.decisions import Decisions as Decisions
+    from cgscore.review.session import Review as Review
+
+# on first use: decisions are also made elsewhere, without the packages of the web application
+_HOMES = {"Decisions": "decisions", "Review": "session", "application": "application"}
 
 __all__ = ["Decisions", "Review", "application"]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -148,6 +148,36 @@ class Decisions:
                 for position, action, label, _ in decisions
             ]
 
+    def add_all(self, choices: Mapping[int, tuple[str, float]]) -> dict[int, Decision | None]:
+        """Write many decisions at once, all or none; on disk when this returns.
+
+        Parameters
+        ----------
+        choices : mapping
+            Position -> action and label. An example that has this very decision gets no other.
+
+        Returns
+        -------
+        dict
+            The positions that were decided, each with the decision that stood before, if any.
+
+        Raises
+        ------
+        DecisionsUnavailable
+            As for `add`.
+        """
+        with self._lock, self._transaction():
+            standing, time = self._standing(), now()
+            before = {
+                position: standing.get(position)
+                for position, choice in choices.items()
+                if position not in standing
+                or (standing[position].action, standing[position].label) != choice
+            }
+            for position in before:
+                self._insert(position, *choices[position], time, self.reviewer)
+        return before
+
     def take_back(self, number: int) -> Decision:
         """Take a decision back, so that the one before it stands; on disk when this returns.
 

@@ -86,7 +86,7 @@ def serve(
 def listening_socket(port: int) -> Iterator[socket.socket]:
     """A socket on the loopback address that listens; closed at the end."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, _address_option(), 1)
         try:
             listening.bind((HOST, port))
             listening.listen()  # requests wait until the server is ready
@@ -95,6 +95,14 @@ def listening_socket(port: int) -> Iterator[socket.socket]:
                 f"--port {port} cannot be used: {error.strerror}. Choose another."
             ) from error
         yield listening
+
+
+def _address_option() -> int:
+    """The option with which a port can be used again soon, and by nobody else meanwhile.
+
+    On Windows ``SO_REUSEADDR`` would let any program take over a port that is in use.
+    """
+    return int(getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR))
 
 
 @contextlib.contextmanager

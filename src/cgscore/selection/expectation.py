@@ -23,8 +23,8 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import all_blas_threads
-from cgscore.selection.landmarks import Features
 from cgscore.selection.window import quality
+from cgscore.solvers.lowrank.pivoted_cholesky import Features
 from cgscore.typing import Array, Index
 
 

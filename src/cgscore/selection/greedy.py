@@ -56,10 +56,10 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from cgscore.errors import SingularKernelError
-from cgscore.execution.blas import all_blas_threads
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.progress import Advance, ignore
-from cgscore.selection.landmarks import Features
+from cgscore.solvers.lowrank.pivoted_cholesky import Features
 from cgscore.typing import Array, Index
 
 BLOCK = 64  # picks between two updates of all examples, at most
@@ -67,6 +67,9 @@ GROWTH = 16  # a block is at most 1 / GROWTH of what is taken: the first picks c
 CANDIDATES = 4  # for every pick of a block
 STRETCH = 8  # picks for every feature, after which the state is computed anew
 CHUNK_ROWS = 4096  # rows brought up to date at once
+#: Numbers of Phi up to which BLAS gets one thread: its threads wait for each other thousands of
+#: times, and on a busy machine each wait costs more than a second thread saves.
+MAX_ONE_THREAD = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -236,7 +239,8 @@ def rank(
     stretch = int(STRETCH * max(features.Phi.shape[1], block))
     done = enough or (lambda _: False)
     taken = 0
-    with all_blas_threads():
+    small = features.Phi.size <= MAX_ONE_THREAD
+    with one_blas_thread() if small else all_blas_threads():
         problem = _Problem(features, Y, ridge)
         while taken < len(order) and not done(order[:taken]):
             stop = min(len(order), taken + stretch)

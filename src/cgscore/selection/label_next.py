@@ -31,7 +31,7 @@ from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.progress import Progress
 from cgscore.kernel import UnitRows, gram_block
 from cgscore.selection.greedy import Ranking, rank
-from cgscore.selection.landmarks import Features, kernel_columns, landmark_features
+from cgscore.solvers.lowrank.pivoted_cholesky import Features, kernel_columns, landmark_features
 from cgscore.typing import Array, Index
 
 MAX_LANDMARKS = 1000

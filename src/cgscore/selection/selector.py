@@ -20,8 +20,8 @@ from cgscore.execution.progress import Progress
 from cgscore.kernel import UnitRows
 from cgscore.selection import greedy
 from cgscore.selection.expectation import Expectation, expected_quality
-from cgscore.selection.landmarks import Features, kernel_columns, landmark_features
 from cgscore.selection.weights import representation
+from cgscore.solvers.lowrank.pivoted_cholesky import Features, kernel_columns, landmark_features
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.typing import Array, Codes, Index
 

@@ -322,7 +322,9 @@ def _drawn(
 
 
 def _folder(checkpoint: str | os.PathLike[str] | None) -> AbstractContextManager[Any]:
-    return TemporaryDirectory() if checkpoint is None else nullcontext(checkpoint)
+    if checkpoint is not None:
+        return nullcontext(checkpoint)
+    return TemporaryDirectory(ignore_cleanup_errors=True)  # Windows keeps files that are mapped
 
 
 def _check_same_labels(scores: Scores | None, labels: Labels) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import cgscore
 from cgscore.data.encoders import find_encoder
 from cgscore.errors import DataError, OptionError
+
+torch = pytest.importorskip("torch")
 
 TEXTS = [
     "The cat sat on the mat and purred.",

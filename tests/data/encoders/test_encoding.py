@@ -78,6 +78,7 @@ def test_a_second_run_reads_what_the_first_has_made(
     assert len(calls(counted)) == 12
 
 
+@pytest.mark.needs("torch")
 def test_equal_examples_have_equal_features(counted: Path) -> None:
     X, y = data(300)
     X[[5, 100, 101, 299]] = X[[250, 3, 7, 3]]
@@ -141,6 +142,7 @@ def test_damaged_files_are_made_again(counted: Path, monkeypatch: pytest.MonkeyP
     assert np.array_equal(found.X, whole.X)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_a_killed_run_goes_on_where_it_was(counted: Path) -> None:
     X, y = data(1500)
     np.savez(counted / "data.npz", X=X, y=y)

@@ -484,7 +484,8 @@ CASES: dict[str, Case] = {
     "entities in a sheet": Case(_workbook(_BOMB), "sheet1.xml declares entities"),
     "a truncated sheet": Case(_workbook("<worksheet><sheetData><row><c"), "not a complete XLSX"),
     "a formula": Case(
-        _workbook([["a", "label"], ['<c><f>WEBSERVICE("http://x")</f><v>1</v></c>', 1], [2, 0]]), ""
+        _workbook([["a", "label"], ['<c r="A2"><f>WEBSERVICE("x")</f><v>1</v></c>', 1], [2, 0]]),
+        "",
     ),
     "ARFF with 60,000 attributes": Case(
         _text("t.arff", "".join(f"@attribute a{i} real\n" for i in range(60_000))), "50,001 columns"

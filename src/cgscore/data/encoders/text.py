@@ -53,7 +53,9 @@ class MiniLM(TextModel):
             except OSError:  # `encode` warns that nothing can be cached there
                 cache = None
         if cache is None:
-            self._folder = tempfile.TemporaryDirectory()  # lives as long as this encoder
+            self._folder = tempfile.TemporaryDirectory(
+                ignore_cleanup_errors=True
+            )  # as long as this
             folder = Path(self._folder.name)
         with zipfile.ZipFile(Path(package.origin).parent / "model.zip") as archive:
             for name in self._FILES:

@@ -24,8 +24,16 @@ from cgscore.data.readers.bounded import (
     refuse_expansion,
     refuse_size,
 )
+from cgscore.data.readers.mapped import (
+    Header,
+    array_header,
+    content_start,
+    mapped_file,
+    mapped_member,
+    mapped_sample,
+)
 from cgscore.data.readers.options import ReadOptions
-from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample, spread
+from cgscore.data.readers.sample import Sample, count_labels, is_large, rows_of_sample
 from cgscore.errors import LabelError, SourceError
 from cgscore.labels import label_vector
 from cgscore.spelling import spelled
@@ -61,7 +69,7 @@ def read_npz(path: Path, options: ReadOptions) -> Dataset:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise SourceError(f"{path} is a single array, not an archive. Rename it to .npy.")
         inputs = _key(path, archive, _INPUT_KEYS, "inputs")
-        X = _array(path, archive, inputs)
+        X = _inputs(path, archive, inputs)
         y = None
         if options.labels is None:
             y = _array(path, archive, _key(path, archive, _LABEL_KEYS, "labels"))
@@ -98,9 +106,14 @@ def archive_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def read_npy(path: Path, options: ReadOptions) -> Dataset:
     """Inputs of an ``.npy`` file; the labels come from elsewhere."""
-    with _opened(path) as loaded:
-        if not isinstance(loaded, np.ndarray):
-            raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
+    with path.open("rb") as file, _blame_file(path):
+        _check_claims(path, file, refuse_expansion)
+        mapped = None if file.read(2) == b"PK" else mapped_file(path, file)
+    loaded = mapped
+    if loaded is None:
+        with _opened(path) as loaded:
+            if not isinstance(loaded, np.ndarray):
+                raise SourceError(f"{path} is an archive, not a single array. Rename it to .npz.")
     if options.labels is None:
         raise LabelError(
             f"{path} holds inputs only. Say where the labels are: {spelled(labels='FILE')}"
@@ -122,14 +135,14 @@ def sample_npz(path: Path, options: ReadOptions) -> Sample | None:
                 return None
             member = archive.getinfo(f"{key}.npy")
             with archive.open(member) as part:
-                header = _header(part)
+                header = array_header(part)
                 if not _is_large(header):
                     return None
                 shape, columns_first, dtype = header
                 rows = rows_of_sample(math.prod(shape[1:]))
                 if member.compress_type == zipfile.ZIP_STORED:
-                    start = _content_start(file, member) + part.tell()
-                    X, positions = _mapped(path, header, start, rows)
+                    start = content_start(file, member) + part.tell()
+                    X, positions = mapped_sample(path, header, start, rows)
                 elif columns_first:
                     return None  # the first rows are everywhere
                 else:
@@ -152,11 +165,11 @@ def sample_npy(path: Path, options: ReadOptions) -> Sample | None:
         if file.read(2) == b"PK" or options.labels is None:
             return None
         _check_claims(path, file, check_expansion)
-        header = _header(file)
+        header = array_header(file)
         if not _is_large(header):
             return None
         rows = rows_of_sample(math.prod(header[0][1:]))
-        X, positions = _mapped(path, header, file.tell(), rows)
+        X, positions = mapped_sample(path, header, file.tell(), rows)
     return _sample(X, None, positions, header[0][0], path)
 
 
@@ -168,41 +181,8 @@ def _sample(
     return Sample(replace(dataset, ids=positions), positions, n, counts)
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | None:
-    """Shape, whether columns come first, and type; None for arrays of which no part is read."""
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        return None
-    read = (
-        np.lib.format.read_array_header_1_0
-        if version == (1, 0)
-        else np.lib.format.read_array_header_2_0
-    )
-    shape, columns_first, dtype = read(file)
-    plain = len(shape) > 1 and dtype.kind in "buif"
-    return (shape, columns_first, dtype) if plain else None
-
-
-def _is_large(
-    header: tuple[tuple[int, ...], bool, np.dtype[Any]] | None,
-) -> TypeGuard[tuple[tuple[int, ...], bool, np.dtype[Any]]]:
+def _is_large(header: Header | None) -> TypeGuard[Header]:
     return header is not None and is_large(math.prod(header[0]))
-
-
-def _content_start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
-    """Where the content of a member that is not compressed starts."""
-    file.seek(member.header_offset)
-    name, extra = struct.unpack("<26xHH", file.read(30))
-    return int(member.header_offset + 30 + name + extra)
-
-
-def _mapped(
-    path: Path, header: tuple[tuple[int, ...], bool, np.dtype[Any]], start: int, rows: int
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    shape, columns_first, dtype = header
-    X = np.memmap(path, dtype, "r", start, shape, "F" if columns_first else "C")
-    positions = spread(shape[0], rows)
-    return np.array(X[positions]), positions
 
 
 def read_labels(path: str | Path) -> NDArray[Any]:
@@ -317,6 +297,13 @@ def _array(path: Path, archive: Any, key: str) -> NDArray[Any]:
         return np.asarray(archive[key])
     except _FILE_ERRORS as error:
         raise SourceError(_unreadable(path, error, f"array '{key}' of ")) from error
+
+
+def _inputs(path: Path, archive: Any, key: str) -> NDArray[Any]:
+    """An array that is mapped into memory if it is large, and loaded otherwise."""
+    with path.open("rb") as file, _blame_file(path):
+        mapped = mapped_member(path, file, archive.zip.getinfo(f"{key}.npy"))
+    return _array(path, archive, key) if mapped is None else mapped
 
 
 def _unreadable(path: Path, error: Exception, part: str = "") -> str:

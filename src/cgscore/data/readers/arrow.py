@@ -8,6 +8,7 @@ like a CSV file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,12 +54,19 @@ TABLE_COPIES = 4  # of the numbers of a table, in memory at once while it is enc
 
 def read_parquet(path: Path, options: ReadOptions) -> Dataset:
     """A Parquet file, read by row groups."""
+    with checked_parquet(path, options.max_columns) as file:
+        return from_rows(parquet_rows(path, file), options, lambda: _reopened(path))
+
+
+@contextmanager
+def checked_parquet(path: Path, max_columns: int | None = None) -> Iterator[Any]:
+    """A Parquet file that is open, and promises no more than it and the memory can hold."""
     import pyarrow.parquet as pq
 
     with reading(path, "Parquet file"), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
-        _check_claims(path, file.metadata, options)
+        _check_claims(path, file.metadata, max_columns)
         check_parquet_texts(path, file.metadata)
-        return from_rows(parquet_rows(path, file), options, lambda: _reopened(path))
+        yield file
 
 
 def parquet_rows(path: Path, file: Any) -> Rows:
@@ -84,9 +92,9 @@ def _batch_rows(group: Any) -> int:
     )
 
 
-def _check_claims(path: Path, metadata: Any, options: ReadOptions) -> None:
+def _check_claims(path: Path, metadata: Any, max_columns: int | None) -> None:
     """Refuse a file whose metadata promise more than it can hold, or than memory holds."""
-    check_columns(path, metadata.num_columns, options.max_columns)
+    check_columns(path, metadata.num_columns, max_columns)
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     cells = 8 * metadata.num_rows * metadata.num_columns  # as pandas will hold them
     refuse_expansion(path, path.stat().st_size, max(size, cells))

@@ -30,9 +30,16 @@ def is_saved_dataset(folder: Path) -> bool:
 
 def read_saved_dataset(folder: Path, options: ReadOptions) -> Dataset:
     """A Hugging Face dataset saved to disk, or one split of several."""
+    folder = split_folder(folder, options.split)
+    table = saved_table(folder, options.max_columns)
+    with reading(folder, "saved dataset"):
+        return from_table(table, options, str(folder), checked=True)
+
+
+def saved_table(folder: Path, max_columns: int | None = None) -> Any:
+    """The table of a dataset, or of one split, that was saved to disk; mapped, not read."""
     import pyarrow as pa
 
-    folder = split_folder(folder, options.split)
     names = data_files(folder)
     with reading(folder, "saved dataset"):
         tables, packed = [], 0
@@ -41,13 +48,13 @@ def read_saved_dataset(folder: Path, options: ReadOptions) -> Dataset:
             packed += size
             with pa.memory_map(str(folder / name)) as source:
                 messages = pa.ipc.MessageReader.open_stream(source)
-                check_sizes(folder / name, messages, size, options.max_columns)
+                check_sizes(folder / name, messages, size, max_columns)
             with pa.memory_map(str(folder / name)) as source:
                 tables.append(pa.ipc.open_stream(source).read_all())
         table = pa.concat_tables(tables)
         check_texts(table, str(folder), packed)
         table.validate(full=True)
-        return from_table(table, options, str(folder), checked=True)
+        return table
 
 
 def data_files(folder: Path) -> list[str]:

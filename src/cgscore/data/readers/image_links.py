@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from cgscore.data.dataset import Dataset
 from cgscore.errors import OptionError
 from cgscore.execution import files
+from cgscore.execution.file_names import WINDOWS, is_file_name
+from cgscore.spelling import spelled
 from cgscore.typing import Index
 
 
@@ -52,7 +54,7 @@ def new_folder(
 
 def _folder_name(label: object) -> str:
     name = str(label)
-    if name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+    if not is_file_name(name):
         raise OptionError(f"{name!r} cannot be the name of a folder.")
     return name
 
@@ -60,7 +62,8 @@ def _folder_name(label: object) -> str:
 def _inside(name: str) -> tuple[str, ...]:
     """The path of an image below the folder of its class: ``a/1.png`` of ``cat/a/1.png``."""
     parts = PurePosixPath(name).parts
-    if not parts or any(part in ("..", "/") or "\0" in part for part in parts):
+    bad = [part for part in parts if part in ("..", "/") or "\0" in part]
+    if not parts or bad or (WINDOWS and not all(map(is_file_name, parts))):
         raise OptionError(f"{name!r} cannot be the name of an image.")
     return parts[1:] or parts
 
@@ -80,7 +83,8 @@ def _fill(folder: Path, pairs: list[tuple[Path, Path]], copy: bool) -> None:
     for path, place in pairs:
         target = folder / place
         number = 1
-        while target in targets:  # the same name from two classes
+        # the same name from two classes; disks of macOS and Windows take a.png for A.png
+        while target in targets or os.path.lexists(target):
             number += 1
             target = (folder / place).with_stem(f"{place.stem}-{number}")
         targets.add(target)
@@ -88,4 +92,17 @@ def _fill(folder: Path, pairs: list[tuple[Path, Path]], copy: bool) -> None:
         if copy:
             shutil.copyfile(path, target)
         else:
-            os.symlink(path.resolve(), target)
+            _link(path.resolve(), target)
+
+
+def _link(path: Path, target: Path) -> None:
+    """Make a link, which Windows allows to administrators and in its developer mode only."""
+    try:
+        os.symlink(path, target)
+    except (OSError, NotImplementedError) as error:
+        if not WINDOWS:
+            raise
+        raise OptionError(
+            f"Windows does not let this user make links ({error}). Copy the images instead: "
+            f"{spelled(copy=True)}"
+        ) from error

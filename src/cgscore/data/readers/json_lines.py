@@ -37,7 +37,7 @@ def read_json(path: Path, options: ReadOptions) -> Dataset:
     content, encoding = utf8_content(path)
     cells = Cells(path, options.max_columns)
     count = 0
-    for where, value, _ in _records(path, content):
+    for where, value, _ in json_records(path, content):
         if not isinstance(value, dict):
             raise SourceError(
                 f"{path}: {where} holds {_kind(value)}. Expected an object with the columns as "
@@ -66,7 +66,7 @@ def write_json(dataset: Dataset, positions: Index, to: Path, copy: bool) -> str:
     wanted = set(rows.tolist())
     path = Path(dataset.source)
     content, encoding = utf8_content(path)
-    texts = [text for row, (_, _, text) in enumerate(_records(path, content)) if row in wanted]
+    texts = [text for row, (_, _, text) in enumerate(json_records(path, content)) if row in wanted]
     if _is_list(content):
         whole = "[\n" + ",\n".join(texts) + "\n]\n"
     else:
@@ -82,7 +82,7 @@ def _is_list(content: bytes | bytearray) -> bool:
     return content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
 
 
-def _records(path: Path, content: bytes | bytearray) -> Iterator[tuple[str, Any, str]]:
+def json_records(path: Path, content: bytes | bytearray) -> Iterator[tuple[str, Any, str]]:
     """Where each value of a file is, the value, and its text."""
     return _elements(path, content) if _is_list(content) else _lines(path, content)
 

@@ -219,8 +219,13 @@ def factorise(
 
 
 def kernel_flops(n: int, p: int) -> float:
-    """Arithmetic of half of H; the functions applied to an entry cost about 1,500 flops."""
-    return n**2 / 2 * (2 * p + 1500.0)
+    """Arithmetic of half of H."""
+    return entries_flops(n**2 / 2, p)
+
+
+def entries_flops(count: float, p: int) -> float:
+    """Arithmetic of so many entries of H; the functions applied to one cost about 1,500 flops."""
+    return count * (2 * p + 1500.0)
 
 
 def all_flops(layout: Plan, p: int) -> float:

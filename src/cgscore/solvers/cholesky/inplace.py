@@ -32,12 +32,12 @@ def subtract_product(A: Matrix, B: Matrix, C: Matrix, *, transposed: bool = True
         _call("gemm", b"N", b"T" if transposed else b"N", m, n, k, -1.0, A, B, 1.0, C)
 
 
-def subtract_square(A: Matrix, C: Matrix) -> None:
-    """``C -= A A^T`` in the lower half of C."""
-    n, k = A.shape
+def subtract_square(A: Matrix, C: Matrix, *, transposed: bool = False) -> None:
+    """``C -= A A^T`` in the lower half of C, or ``C -= A^T A`` if `transposed`."""
+    n, k = A.shape[::-1] if transposed else A.shape
     _require(C.shape == (n, n))
     if n and k:
-        _call("syrk", b"L", b"N", n, k, -1.0, A, 1.0, C)
+        _call("syrk", b"L", b"T" if transposed else b"N", n, k, -1.0, A, 1.0, C)
 
 
 def right_solve(L: Matrix, B: Matrix, *, transposed: bool = True) -> None:

@@ -23,7 +23,7 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from cgscore.errors import StorageError
-from cgscore.execution.files import naming_failures, sync_folder
+from cgscore.execution.files import naming_failures, rename_over, sync_file, sync_folder
 from cgscore.execution.sealed import seal
 from cgscore.solvers.cholesky.plan import TILES_PER_RUN, Plan
 from cgscore.typing import Array, Matrix
@@ -340,9 +340,9 @@ class PanelFiles:
             _write_fully(file, memoryview(end + whole))
             del self._unfinished[i]
             if self._keep:
-                os.fsync(file.fileno())
+                sync_file(file)
                 file.close()
-                os.replace(self._path(i).with_suffix(".part"), self._path(i))
+                rename_over(self._path(i).with_suffix(".part"), self._path(i))
                 sync_folder(self.folder)
             else:
                 self._files[i] = file

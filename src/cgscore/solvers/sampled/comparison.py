@@ -11,6 +11,7 @@ Done where H fits in memory and the arithmetic is at most that of the scores the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from cgscore.solvers.iterative.distributed import spread_bytes
 from cgscore.solvers.iterative.system import EXPECTED_ITERATIONS, system_of
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.subset import SharedProblem
+from cgscore.typing import Array
 from cgscore.valuation import margin, valuation
 
 AUDIT_EXAMPLES = 128
@@ -91,7 +93,13 @@ def audit(
     }
     if slots.k > 1:
         pairs["margin"] = (margin(averages.loo()[audit_rows], codes), margin(true.loo, codes))
-    report: dict[str, Any] = {"examples": len(audit_rows), "iterations": int(counts.max())}
+    iterations = int(counts.max())
+    return {"examples": len(audit_rows), "iterations": iterations, **compared(pairs)}, None
+
+
+def compared(pairs: Mapping[str, tuple[Array, Array]]) -> dict[str, Any]:
+    """Rank correlations and errors of estimated and exact values, by the name of a score."""
+    report: dict[str, Any] = {}
     for name, (estimated, exact) in pairs.items():
         finite = np.isfinite(estimated)
         if finite.sum() < MIN_EXAMPLES:
@@ -107,7 +115,7 @@ def audit(
             "median_error": float(np.median(apart)),
             "95th_percentile_error": float(np.quantile(apart, 0.95)),
         }
-    return report, None
+    return report
 
 
 def _fits_on(executor: Executor, n: int, p: int) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.errors import StorageError
-from cgscore.execution.files import naming_failures
+from cgscore.execution.files import naming_failures, sync_file
 from cgscore.execution.sealed import LENGTH, seal
 from cgscore.training.loop.evaluation import Evaluation
 
@@ -164,7 +164,7 @@ class Recorder:
             self._file.write(content)
             self._file.flush()
             if self._path is not None:
-                os.fsync(self._file.fileno())
+                sync_file(self._file)
 
 
 def _frame_dtype(n: int, k: int, all_classes: bool) -> np.dtype[Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import cgscore
 from cgscore.kernel import unit_rows
-from cgscore.selection.landmarks import kernel_columns, landmark_features
+from cgscore.solvers.lowrank.pivoted_cholesky import kernel_columns, landmark_features
 from cgscore.typing import Array
 
 

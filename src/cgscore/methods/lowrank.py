@@ -1,0 +1,241 @@
+"""All examples at once through landmarks, for any number of them (`cgscore.solvers.lowrank`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+
+from cgscore.data import Dataset
+from cgscore.data.readers.mapped import MIN_MAPPED_BYTES
+from cgscore.errors import MemoryLimitError, OptionError
+from cgscore.execution.checkpoint import Checkpoint, digest_of, work_identity
+from cgscore.execution.executor import Executor, Local
+from cgscore.execution.machine import memory_room, show_bytes
+from cgscore.labels import Labels
+from cgscore.methods.cost import Cost, Sizes
+from cgscore.methods.method import Context
+from cgscore.methods.options import Options
+from cgscore.problem import MIN_DIGITS, Problem, Solution
+from cgscore.rows import streamed_rows
+from cgscore.solvers.lowrank import audit as audits
+from cgscore.solvers.lowrank import model, ridge
+from cgscore.solvers.lowrank.landmarks import landmarks_of
+from cgscore.solvers.lowrank.model import Landmarks, Targets
+from cgscore.solvers.lowrank.solve import Outcome, solve
+from cgscore.solvers.ridge_search import RidgeChoice
+from cgscore.typing import Array
+
+MAX_LANDMARKS = 4000
+#: Sums of segments that wait for others: sizes 1, 2, 4, ... of the tree, and some that are early.
+WAITING_SUMS = 8
+MAX_KEPT = 2 * 10**8  # predictions that are kept without being asked for
+MIN_CORRELATION = 0.95  # of the margin with the exact one, below which a run warns
+
+
+class LowRank:
+    """Landmarks with an exact diagonal."""
+
+    name = "lowrank"
+    accepts = frozenset({"landmarks", "keep_predictions", "checkpoint", "client"})
+    keeps = "the same run again"
+    streams = True
+
+    def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
+        """Two passes; rows are read as they come and not held."""
+        n, p, k = sizes.n, sizes.p, sizes.k
+        m = landmark_count(n, options)
+        task = model.segment_bytes(m, p, k)
+        kept = k if keeps_predictions(n, k, options) else 0
+        held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
+        flops = model.flops(n, p, k, m) + 3.0 * m**3
+        count = len(model.segments(n))
+        sent = 4 * n * p if 4 * n * p < MIN_MAPPED_BYTES else 0  # larger files are mapped there
+        return Cost(
+            flops,
+            held + min(workers, count) * task,
+            held + task,
+            tasks=2 * count,
+            worker_bytes=sent + 8 * m * (p + 2 * m) + task,
+            traffic=workers * sent + 8 * count * m * m + n * (80 + (8 if kept else 4) * k),
+            workers=workers,
+        )
+
+    def run(self, problem: Problem, options: Options, context: Context) -> Solution:
+        """Choose landmarks, go over all rows twice, and measure how good the result is."""
+        inputs, progress = problem.inputs, context.progress
+        if inputs.ridge == 0:
+            raise OptionError(
+                "method='lowrank' needs a ridge above 0: without one it divides by zero at the "
+                "landmarks. Use ridge='auto' or a number; for scores at ridge 0 use another "
+                "method, for example partition."
+            )
+        rows, targets = inputs.streamed, targets_of(problem.labels)
+        n, p = rows.shape
+        m = landmark_count(n, options)
+        executor: Executor = context.cluster or Local(options.memory_limit)
+        self._check_memory(Sizes(n, p, targets.k), options)
+        keeps = keeps_predictions(n, targets.k, options)
+        held = 8 * n * targets.k if keeps else 0
+        shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
+        executor.check_memory(shared, model.segment_bytes(m, p, targets.k))
+        flops = model.flops(n, p, targets.k, m)
+        with ExitStack() as stack, progress.whole(flops):
+            checkpoint = self._checkpoint(problem, options, m)
+            if checkpoint:
+                stack.callback(checkpoint.close)
+            # the predictions in it stay mapped when it is closed
+            file = None if keeps else stack.enter_context(TemporaryFile(prefix="cgscore-"))
+            with progress.phase("landmarks", 0.0):
+                landmarks = landmarks_of(rows, m, inputs.ridge, seed=options.seed)
+            outcome = solve(
+                rows,
+                landmarks,
+                targets,
+                executor=executor,
+                progress=progress,
+                store=checkpoint,
+                file=file,
+            )
+        report, audit_left_out = _audit(problem, outcome, flops, options, context)
+        complexity = outcome.complexity.tolist()
+        return Solution(
+            valuation=outcome.valuation,
+            complexity=dict(zip(problem.labels.keys(), complexity, strict=True)),
+            audit=report,
+            warnings=[
+                *(checkpoint.renewed() if checkpoint else []),
+                *executor.warnings(),
+                *_warnings(landmarks, m, outcome, report),
+            ],
+            facts={
+                "workers": executor.describe(),
+                "dtype": "float64",
+                "storage": "streamed",
+                "landmarks": len(landmarks),
+                "audit_left_out": audit_left_out,
+                "condition": None,
+                "digits": outcome.digits,
+                "loss": None,
+                "timings": dict(progress.seconds),
+            },
+            keeps_predictions=keeps,
+        )
+
+    def _checkpoint(self, problem: Problem, options: Options, m: int) -> Checkpoint | None:
+        if options.checkpoint is None:
+            return None
+        labels, inputs = problem.labels, problem.inputs
+        shape = len(labels.codes), max(1, len(labels.classes))
+        work = work_identity(
+            problem.dataset.inputs_digest,
+            inputs.streamed.shape,
+            inputs.ridge,
+            blas_threads=False,
+            method=self.name,
+            labels=digest_of(labels.codes if len(labels.classes) else labels.values),
+            seed=options.seed,
+            landmarks=m,
+            predictions="float64" if keeps_predictions(*shape, options) else "float32",
+        )
+        return Checkpoint(options.checkpoint, work)
+
+    def _check_memory(self, sizes: Sizes, options: Options) -> None:
+        needed, room = self.cost(sizes, options).min_bytes, memory_room(options.memory_limit)
+        if needed > room.bytes:
+            raise MemoryLimitError(
+                f"Scoring {sizes.n:,} examples in {sizes.k:,} classes with "
+                f"{landmark_count(sizes.n, options):,} landmarks needs {show_bytes(needed)} of "
+                f"memory; {room}. Use fewer landmarks, or a machine with more memory."
+            )
+
+
+def landmark_count(n: int, options: Options) -> int:
+    """Number of landmarks: as asked for, or `MAX_LANDMARKS`, at most all rows."""
+    return min(n, options.landmarks or MAX_LANDMARKS)
+
+
+def keeps_predictions(n: int, k: int, options: Options) -> bool:
+    """Whether predictions become a part of the result; those of numbers always do."""
+    asked = options.keep_predictions
+    return k == 1 or (n * k <= MAX_KEPT if asked is None else asked)
+
+
+def targets_of(labels: Labels) -> Targets:
+    """Targets that are formed a few rows at a time."""
+    if labels.task == "regression":
+        return Targets(labels.codes, 1, np.asarray(labels.values, np.float64))
+    return Targets(labels.codes, len(labels.classes))
+
+
+def choose_ridge(
+    dataset: Dataset, labels: Labels, options: Options, start: RidgeChoice
+) -> RidgeChoice:
+    """The ridge of the least leave-one-out error of this model, near that of the exact one."""
+    rows = streamed_rows(dataset.X, kernel=options.kernel)
+    n = len(rows)
+    landmarks = landmarks_of(rows, landmark_count(n, options), 0.0, seed=options.seed)
+    sample = ridge.sample_of(n, options.seed)
+    Y = targets_of(labels)[sample]
+    if labels.task == "regression":
+        Y = Y - np.median(labels.values)
+    return ridge.least_error(rows[sample], sample, Y, landmarks, start.ridge)
+
+
+def _audit(
+    problem: Problem, outcome: Outcome, flops: float, options: Options, context: Context
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The audit, where it is affordable."""
+    inputs, values = problem.inputs, outcome.valuation
+    n, p = inputs.streamed.shape
+    k = values.loo.shape[1]
+    room = memory_room(options.memory_limit).bytes
+    own = LowRank().cost(Sizes(n, p, k), options).bytes
+    storage = "memory" if audits.audit_bytes(n, p, k, "memory") <= min(own, room) else "formed"
+    if audits.audit_flops(n, p, storage) > max(audits.MAX_FLOPS, flops):
+        return None, "it would take longer than the scores"
+    if audits.audit_bytes(n, p, k, storage) > room:
+        return None, "it does not fit in memory"
+    Y: Array = problem.labels.targets()
+    return audits.audit(
+        inputs.streamed[:],
+        inputs.ridge,
+        Y,
+        problem.labels.codes,
+        (Y - values.loo) * values.d[:, None],
+        values.d,
+        storage=storage,
+        seed=options.seed,
+        progress=context.progress,
+    )
+
+
+def _warnings(
+    landmarks: Landmarks, m: int, outcome: Outcome, report: Mapping[str, Any] | None
+) -> list[str]:
+    messages = []
+    if len(landmarks) < m:
+        messages.append(
+            f"{m - len(landmarks):,} of {m:,} landmarks were left out: they depend on the others, "
+            "mostly because rows repeat."
+        )
+    if outcome.digits < MIN_DIGITS:
+        messages.append(
+            f"The ridge is so small that about {max(0.0, outcome.digits):.0f} digits of some "
+            "scores are left. A larger one keeps more."
+        )
+    name = "rank_correlation_margin"
+    if report is not None and report.get(name, 1.0) < MIN_CORRELATION:
+        low, high = report[f"{name}_interval"]
+        messages.append(
+            f"The audit of {report['examples']} examples estimates a rank correlation of "
+            f"{report[name]:.3f} of the margin with the exact one (95 %: {low:.3f} to "
+            f"{high:.3f}). More landmarks come nearer."
+        )
+    return messages
+
+
+METHOD = LowRank()

@@ -1,0 +1,167 @@
+"""Landmarks with an exact diagonal against the matrix they stand for, written out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cgscore.errors import SingularKernelError
+from cgscore.execution.executor import Local
+from cgscore.execution.progress import Silent
+from cgscore.kernel import own_gram, unit_rows
+from cgscore.rows import streamed_rows
+from cgscore.solvers import reference
+from cgscore.solvers.lowrank import model
+from cgscore.solvers.lowrank.landmarks import landmarks_of
+from cgscore.solvers.lowrank.model import Landmarks, Targets
+from cgscore.solvers.lowrank.solve import Outcome, Tree, solve
+from cgscore.typing import Array
+from cgscore.valuation import class_targets
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 5))
+CODES = RNG.integers(0, 3, 60)
+RIDGE = 0.05
+
+
+def scored(X: Array, landmarks: Landmarks, targets: Targets, threads: int = 2) -> Outcome:
+    return solve(
+        streamed_rows(X), landmarks, targets, executor=Local(None, threads), progress=Silent()
+    )
+
+
+def written_out(X: Array, landmarks: Landmarks) -> Array:
+    """``Q + D`` of all rows."""
+    H, S = own_gram(unit_rows(X)), landmarks.positions
+    Q = H[:, S] @ np.linalg.solve(H[np.ix_(S, S)], H[S])
+    return Q + np.diag(0.5 - Q.diagonal() + landmarks.ridge)
+
+
+def test_scores_are_those_of_the_matrix_written_out() -> None:
+    landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
+    M, Y = written_out(X, landmarks), class_targets(CODES, 3)
+    found = scored(X, landmarks, Targets(CODES, 3))
+    values = found.valuation
+    np.testing.assert_allclose(values.d, np.linalg.inv(M).diagonal(), rtol=1e-10)
+    for c in range(3):
+        own = c == CODES
+        np.testing.assert_allclose(
+            values.loo[:, c], reference.leave_one_out(M, Y[:, c]), atol=1e-10
+        )
+        np.testing.assert_allclose(values.cg[own], reference.cg(M, Y[:, c])[own], rtol=1e-9)
+        for name, term in zip(
+            ("first_term", "partial", "third_term"), reference.terms(M, Y[:, c]), strict=True
+        ):
+            np.testing.assert_allclose(getattr(values, name)[own], term[own], atol=1e-9)
+        np.testing.assert_allclose(
+            found.complexity[c], reference.complexity(M, Y[:, c]), rtol=1e-10
+        )
+    assert 12 < found.digits < 17
+
+
+def test_numbers_as_targets() -> None:
+    landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
+    y = RNG.standard_normal(60)
+    found = scored(X, landmarks, Targets(np.zeros(60, np.intp), 1, y))
+    M = written_out(X, landmarks)
+    np.testing.assert_allclose(found.valuation.loo[:, 0], reference.leave_one_out(M, y), atol=1e-10)
+    np.testing.assert_allclose(found.complexity, reference.complexity(M, y))
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1e-2, 1.0])
+def test_all_rows_as_landmarks_give_the_exact_scores(ridge: float) -> None:
+    landmarks = landmarks_of(streamed_rows(X), 60, ridge, seed=0)
+    inverse = np.linalg.inv(own_gram(unit_rows(X), ridge))
+    found = scored(X, landmarks, Targets(CODES, 3)).valuation
+    np.testing.assert_allclose(found.d, inverse.diagonal(), rtol=1e-8)
+    Y = class_targets(CODES, 3)
+    np.testing.assert_allclose(found.loo, Y - inverse @ Y / inverse.diagonal()[:, None], atol=1e-8)
+
+
+@pytest.mark.parametrize(("chunk", "most"), [(1, 64), (7, 3), (16, 2), (1000, 64)])
+def test_any_chunks_and_segments(chunk: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
+    expected = scored(X, landmarks, Targets(CODES, 3))
+    monkeypatch.setattr(model, "CHUNK_ROWS", chunk)
+    monkeypatch.setattr(model, "MAX_SEGMENTS", most)
+    monkeypatch.setattr(model, "PIECE_LANDMARKS", 6)
+    parts = model.segments(60)
+    assert len(parts) <= most
+    assert [i for part in parts for i in range(60)[part]] == list(range(60))
+    found = scored(X, landmarks, Targets(CODES, 3))
+    np.testing.assert_allclose(found.valuation.loo, expected.valuation.loo, atol=1e-12)
+    np.testing.assert_allclose(found.complexity, expected.complexity)
+    again = scored(X, landmarks, Targets(CODES, 3), threads=5)
+    np.testing.assert_array_equal(again.valuation.loo, found.valuation.loo)
+
+
+def test_permuted_rows_have_permuted_scores() -> None:
+    landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
+    found = scored(X, landmarks, Targets(CODES, 3)).valuation
+    order = RNG.permutation(60)
+    places = np.argsort(order)[landmarks.positions]
+    moved = landmarks_of(streamed_rows(X[order]), 60, RIDGE, seed=0)
+    kept = np.sort(places)
+    H = own_gram(unit_rows(X[order][kept]))
+    moved = replace(
+        moved,
+        positions=kept,
+        rows=streamed_rows(X[order])[kept],
+        C=np.asfortranarray(np.linalg.cholesky(H)),
+    )
+    again = scored(X[order], moved, Targets(CODES[order], 3)).valuation
+    np.testing.assert_allclose(again.loo, found.loo[order], atol=1e-11)
+    np.testing.assert_allclose(again.cg, found.cg[order], rtol=1e-10)
+
+
+def test_copies_are_ordinary_rows() -> None:
+    repeated = X.copy()
+    repeated[30:40] = X[:10]
+    landmarks = landmarks_of(streamed_rows(repeated), 60, RIDGE, seed=0)
+    assert len(landmarks) == 50
+    found = scored(repeated, landmarks, Targets(CODES, 3)).valuation
+    inverse = np.linalg.inv(own_gram(unit_rows(repeated), RIDGE))
+    np.testing.assert_allclose(found.d, inverse.diagonal(), rtol=1e-8)
+
+
+def test_features_beyond_the_diagonal_are_refused() -> None:
+    landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
+    wrong = replace(landmarks, C=np.asfortranarray(0.9 * landmarks.C))
+    with pytest.raises(
+        SingularKernelError, match=r"Row \d+ .*exceed the diagonal.*fewer landmarks"
+    ):
+        scored(X, wrong, Targets(CODES, 3))
+
+
+def test_a_matrix_without_a_factor_is_refused() -> None:
+    landmarks = landmarks_of(streamed_rows(X), 5, RIDGE, seed=0)
+    shared = model.FirstPass(streamed_rows(X), landmarks, Targets(CODES, 3))
+    sums = model.sum_segment(shared, slice(0, 60))
+    sums.negative[2, 2] = 10.0
+    with pytest.raises(SingularKernelError, match="LAPACK's status 3"):
+        model.between_passes(shared, sums)
+
+
+def test_the_tree_adds_neighbours_of_equal_size() -> None:
+    def sums(number: int) -> model.Sums:
+        values = np.full((2, 2), 0.1 * number, order="F")
+        return model.Sums(values, np.full((3, 2), 0.3 * number), np.array([float(number)]))
+
+    for count in range(1, 12):
+        tree, sizes = Tree(), []
+        for number in range(count):
+            tree.push(sums(number))
+            tree = Tree.restored(tree.arrays())  # at any time
+            sizes = tree.arrays()["sizes"].tolist()
+        assert sizes == [2**bit for bit in range(4, -1, -1) if count >> bit & 1]
+        assert tree.count == tree.rows() == count
+        total = tree.total()
+        assert total.D.tolist() == list(range(count))
+        np.testing.assert_allclose(total.negative, 0.1 * sum(range(count)))
+
+
+def test_memory_of_a_task_and_arithmetic_grow_as_they_should() -> None:
+    assert model.flops(2000, 10, 3, 100) == pytest.approx(2 * model.flops(1000, 10, 3, 100))
+    assert model.segment_bytes(1000, 10, 3) > 8 * 1000**2
