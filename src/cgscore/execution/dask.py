@@ -25,7 +25,7 @@ import numpy as np
 import scipy
 from dask.sizeof import sizeof
 from distributed import Client, Future, LocalCluster, as_completed
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from cgscore import __version__
