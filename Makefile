@@ -16,8 +16,8 @@ LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
 .PHONY: help demo test test-slow test-training test-first-run test-portable test-portable-short \
-  test-core test-lowest browser check audit results-check bench bench-large format constraints dist \
-  size clean
+  test-core test-lowest test-docs docs docs-outputs browser check audit results-check bench bench-large format \
+  constraints dist size clean
 
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
@@ -27,7 +27,9 @@ help:
 	@echo "make test-core       run the tests of the core alone, with PYTHON=python3.13 or another"
 	@echo "make test-first-run  run the first commands on real data of many kinds (half an hour)"
 	@echo "make test-training   train small networks on Fashion-MNIST and check their scores"
-	@echo "make check           lint and types"
+	@echo "make test-docs       run the code of the documentation and compare what it prints"
+	@echo "make docs            build the documentation as a site, in build/site"
+	@echo "make check           lint, types and prose"
 	@echo "make results-check   compute cheap results again and compare (CGSCORE_DATA: the datasets)"
 	@echo "make dist            build wheel and source archive, and run every command from the wheel"
 	@echo "make size            megabytes of the core installation, by package"
@@ -74,15 +76,44 @@ test-core: $(VENV)-core-$(VERSION)/.ready
 test-lowest: $(VENV)-lowest/.ready
 	CGSCORE_TESTS=core $(VENV)-lowest/bin/python -m pytest -q -m "not slow" $(CORE)
 
+# The code of all pages, in their order; about a quarter of an hour.
+test-docs: $(VENV)/.dev
+	@$(BIN)/python -m tests.docs.run_pages
+
+# What the code prints, put into the pages: PAGES=docs/tutorials/photos.md, or all of them.
+docs-outputs: $(VENV)/.dev
+	@$(BIN)/python -m tests.docs.run_pages --write $(PAGES)
+
+# Warnings are errors; nothing is fetched.
+docs: $(VENV)/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "Open:     file://$(CURDIR)/build/site/index.html"
+	@echo "Search needs a server:  $(BIN)/python -m http.server -d build/site"
+
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
+	$(BIN)/python -m tests.docs.prose
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 # Cheap cells of results/cells computed again, and the files of results/paper made again from cells.
-results-check: $(VENV)/.dev
+results-# The code of all pages, in their order; about a quarter of an hour.
+test-docs: $(VENV)/.dev
+	@$(BIN)/python -m tests.docs.run_pages
+
+# What the code prints, put into the pages: PAGES=docs/tutorials/photos.md, or all of them.
+docs-outputs: $(VENV)/.dev
+	@$(BIN)/python -m tests.docs.run_pages --write $(PAGES)
+
+# Warnings are errors; nothing is fetched.
+docs: $(VENV)/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "Open:     file://$(CURDIR)/build/site/index.html"
+	@echo "Search needs a server:  $(BIN)/python -m http.server -d build/site"
+
+check: $(VENV)/.dev
 	$(BIN)/python -m cgscore_paper.check_results
 
 # Known holes of what is installed; the database is on the network.
@@ -131,7 +162,7 @@ constraints: $(BIN)/python
 
 clean:
 	rm -rf $(VENV) $(VENV)-pydvl $(VENV)-tools $(VENV)-first-run $(VENV)-lowest $(VENV)-core-* $(VENV)-dist dist .pytest_cache \
-	  .mypy_cache .ruff_cache .hypothesis cgscore-demo
+	  .mypy_cache .ruff_cache .hypothesis cgscore-demo build
 
 # One stamp per set of packages, so that a second run installs nothing.
 $(BIN)/python:

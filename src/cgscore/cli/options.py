@@ -68,7 +68,7 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         help="Whether labels are classes or numbers: classification, regression, or auto "
-        "(numbers if they have fractions, or very many values).",
+        "(numbers if they have fractions, or many values).",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]

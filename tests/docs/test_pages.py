@@ -1,0 +1,142 @@
+"""Pages name what exists: links, pages of the navigation, public names, commands and flags."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import cgscore
+from cgscore import errors
+from cgscore.cli import app
+from tests.docs.pages import DOCS, ROOT, Block, blocks, name, pages
+from tests.docs.run_pages import same
+
+ALL = [*pages(), *(ROOT / other for other in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
+#: Pages that MkDocs makes of other files (docs/hooks.py).
+GENERATED = {"index.md", "contributing.md", "changelog.md", "security.md", "examples.md"}
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to a heading of the page may name."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading)) for heading in plain}
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    """File and heading of every link that does not leave the repository."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
+        if not re.match(r"[a-z]+:", target):
+            path, _, heading = target.partition("#")
+            yield path, heading
+
+
+@pytest.mark.parametrize("page", ALL, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for path, heading in links(page):
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{path} does not exist"
+        assert target.is_relative_to(ROOT)
+        if heading and target.suffix == ".md":
+            assert heading in anchors(target), f"{path} has no heading #{heading}"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    """And the navigation names no other."""
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    named = re.findall(r"^ +- [^#\n]*?: (\S+\.md)$", navigation, re.M)
+    assert len(named) == len(set(named))
+    assert set(named) == {p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md")} | GENERATED
+
+
+def documented() -> set[str]:
+    """The objects that the reference describes."""
+    text = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
+    return set(re.findall(r"^::: (\S+)$", text, re.M))
+
+
+def test_every_public_name_has_a_place_in_the_reference() -> None:
+    described = documented()
+    for public in cgscore.__all__:
+        in_errors = hasattr(errors, public) and "cgscore.errors" in described
+        assert f"cgscore.{public}" in described or in_errors, public
+    modules = {path.stem for path in (ROOT / "src/cgscore/adapters").glob("[a-z]*.py")}
+    assert {f"cgscore.adapters.{module}" for module in modules} <= described
+
+
+def test_every_name_of_training_has_a_place_in_the_reference() -> None:
+    pytest.importorskip("torch")
+    from cgscore import training
+
+    described = documented()
+    for public, home in training._HOMES.items():
+        assert f"cgscore.training.{home}.{public}" in described
+
+
+def python_blocks() -> list[Any]:
+    """The Python of all pages."""
+    return [
+        pytest.param(block, id=f"{name(page)}:{block.line}")
+        for page in pages()
+        for block in blocks(page)
+        if block.language in ("python", "setup")
+    ]
+
+
+@pytest.mark.parametrize("block", python_blocks())
+def test_python_compiles(block: Block) -> None:
+    compile(block.text, "page", "exec")
+
+
+def commands() -> list[Any]:
+    """Every line of a block that calls ``cgscore``."""
+    return [
+        pytest.param(line.removeprefix("$ "), id=f"{name(page)}:{block.line + i}")
+        for page in ALL
+        for block in blocks(page)
+        if block.language in ("", "console")
+        for i, line in enumerate(block.text.splitlines())
+        if re.match(r"(\$ )?cgscore (?!\d)", line)
+    ]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_and_flags_exist(line: str) -> None:
+    group: Any = typer.main.get_command(app)
+    words = shlex.split(line, comments=True)[1:]
+    if words[0] == "--version":
+        return
+    command = group.commands[words[0]]
+    flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    for word in words[1:]:
+        if word.startswith("-") and not re.fullmatch(r"-[\d.]+", word):
+            assert word.partition("=")[0] in flags | {"-h", "--help"}, word
+
+
+def test_every_command_is_named_in_the_reference() -> None:
+    """The page has a mark where MkDocs puts the list; the list is made of the commands."""
+    assert "<!-- commands -->" in (DOCS / "reference" / "commands.md").read_text()
+
+
+def test_what_counts_as_the_same_output() -> None:
+    assert same("took 0.5 s\naccuracy 0.981", "took 7.25 s\naccuracy 0.982")
+    assert same("first\n...\nlast 3", "first\nsecond\nthird\nlast 3")
+    assert same("file ... written", "file a.csv written")
+    assert not same("accuracy 0.981", "accuracy 0.95")
+    assert not same("81 flagged", "85 flagged")
+    assert not same("first\nlast", "first\nsecond\nlast")
+    assert not same("cat", "dog")
+
+
+def test_tutorials_are_run() -> None:
+    for page in (DOCS / "tutorials").glob("*.md"):
+        assert any(block.run and block.language == "python" for block in blocks(page)), page
+        assert any(block.output for block in blocks(page)), page
