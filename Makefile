@@ -99,21 +99,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Cheap cells of results/cells computed again, and the files of results/paper made again from cells.
-results-# The code of all pages, in their order; about a quarter of an hour.
-test-docs: $(VENV)/.dev
-	@$(BIN)/python -m tests.docs.run_pages
-
-# What the code prints, put into the pages: PAGES=docs/tutorials/photos.md, or all of them.
-docs-outputs: $(VENV)/.dev
-	@$(BIN)/python -m tests.docs.run_pages --write $(PAGES)
-
-# Warnings are errors; nothing is fetched.
-docs: $(VENV)/.dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
-	@echo "Open:     file://$(CURDIR)/build/site/index.html"
-	@echo "Search needs a server:  $(BIN)/python -m http.server -d build/site"
-
-check: $(VENV)/.dev
+results-check: $(VENV)/.dev
 	$(BIN)/python -m cgscore_paper.check_results
 
 # Known holes of what is installed; the database is on the network.

@@ -41,13 +41,19 @@ def data(folder: Path) -> None:
 def report(page: Page, folder: Path) -> None:
     page.goto((folder / "report.html").as_uri())
     page.wait_for_selector("html[data-ready=yes]")
-    page.locator(".card summary").nth(1).click()
     page.wait_for_timeout(500)
     page.screenshot(path=IMAGES / "report.png")
-    page.locator("#scatter").scroll_into_view_if_needed()
-    page.evaluate("document.getElementById('spread').scrollIntoView()")
-    page.wait_for_timeout(500)
-    page.screenshot(path=IMAGES / "report-charts.png")
+    page.locator(".card .zoom").nth(1).click()
+    page.wait_for_timeout(300)
+    page.locator("#box").screenshot(path=IMAGES / "report-neighbours.png")
+    page.keyboard.press("Escape")
+    page.evaluate("document.querySelector('nav').hidden = true")  # it sticks to the top
+    page.locator("#example-map").scroll_into_view_if_needed()
+    page.locator("#map-canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    page.locator("#example-map").screenshot(path=IMAGES / "report-map.png")
+    page.locator("#spread").screenshot(path=IMAGES / "report-charts.png")
 
 
 def review(page: Page, folder: Path) -> None:
@@ -64,6 +70,12 @@ def review(page: Page, folder: Path) -> None:
                 )
             page.wait_for_timeout(500)
             page.screenshot(path=IMAGES / "review.png")
+            page.keyboard.press("g")
+            cards = page.locator("#grid input")
+            cards.nth(0).click()
+            cards.nth(3).click(modifiers=["Shift"])
+            page.wait_for_timeout(500)
+            page.screenshot(path=IMAGES / "review-grid.png")
         finally:
             server.terminate()
 
@@ -76,7 +88,7 @@ def main() -> None:
         launched = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = launched.new_page(viewport={"width": 1100, "height": 820})
+        page = launched.new_page(viewport={"width": 1180, "height": 860})
         report(page, folder)
         review(page, folder)
         launched.close()

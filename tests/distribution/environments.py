@@ -20,6 +20,14 @@ EXTRAS: dict[str, frozenset[str]] = {
     "features": frozenset({"features", "torch"}),
     "paper": frozenset({"paper", "features", "torch"}),
 }
+#: Where other packages bring all of these along, what needs the extra works without it.
+MODULES = {
+    "review": ("fastapi", "uvicorn"),
+    "dask": ("dask", "distributed"),
+    "torch": ("torch",),
+    "features": ("torch", "transformers", "efficientnet_lite_pytorch", "all_minilm_l6_v2"),
+    "paper": ("matplotlib", "torch", "transformers"),
+}
 PIP = ("-m", "pip", "install", "-qq", "--disable-pip-version-check")
 
 
@@ -63,6 +71,14 @@ class Environment:
             capture_output=True,
             text=True,
         )
+
+    def has(self, extra: str) -> bool:
+        """Whether what needs an extra must work here."""
+        program = (
+            "import sys; from importlib.util import find_spec\n"
+            f"sys.exit(not all(map(find_spec, {MODULES[extra]})))"
+        )
+        return extra in EXTRAS[self.extra] or not self.run(self.python, "-c", program).returncode
 
     def _program(self, name: str) -> Path:
         windows = sys.platform == "win32"

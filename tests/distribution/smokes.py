@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.distribution.environments import EXTRAS, Environment
+from tests.distribution.environments import Environment
 
 #: Made in the environment, with what is installed there: a table, a pool, texts and photographs.
 DATA = """
@@ -66,10 +64,7 @@ class Smoke:
     @property
     def name(self) -> str:
         """How the table calls it."""
-        if self.program:
-            return self.command
-        shown = [one for one in self.arguments if not re.search(r"\\.(parquet|csv|html|npz)$", one)]
-        return " ".join([self.command, *(one for one in shown if one != "-o")])
+        return self.command if self.program else " ".join([self.command, *self.arguments])
 
 
 def _smoke(line: str, needs: str | None = None) -> Smoke:
@@ -109,7 +104,7 @@ SMOKES = [
 
 def run(smoke: Smoke, environment: Environment) -> str:
     """The cell of the table: ``ok``, the extra that it asks for, or what went wrong."""
-    ready = smoke.needs is None or smoke.needs in EXTRAS[environment.extra]
+    ready = smoke.needs is None or environment.has(smoke.needs)
     if ready and smoke.command == "review":
         return _reviewed(environment, smoke)
     command = environment.python if smoke.program else environment.command
@@ -175,6 +170,3 @@ def commands(environment: Environment) -> set[str]:
 
 def _last(text: str) -> str:
     return (text.strip().splitlines() or ["(nothing on standard error)"])[-1][:200]
-
-
-Run = Callable[[Smoke, Environment], str]

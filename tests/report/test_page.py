@@ -190,7 +190,7 @@ def test_sixty_thousand_examples(browser: Browser, tmp_path: Path) -> None:
     )
     path = tmp_path / "large.html"
     scores.report(path)
-    assert path.stat().st_size < 5_000_000
+    assert path.stat().st_size < 3_000_000
     with opened(browser, path) as page:
         assert page.locator("#verdict", has_text="of 60,000 labels look wrong").count() == 1
         assert "60,000 of 60,000 examples" in page.locator("#scatter-caption").inner_text()
@@ -216,7 +216,7 @@ def test_no_page_is_larger_than_it_should_be(digits: Any, tmp_path: Path) -> Non
         dataset=data,
     )
     renamed.report(tmp_path / "long.html")
-    assert (tmp_path / "long.html").stat().st_size < 5_000_000
+    assert (tmp_path / "long.html").stat().st_size < 3_000_000
     assert document(tmp_path / "long.html")["pictures"]
 
 

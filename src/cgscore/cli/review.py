@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +21,7 @@ from cgscore.errors import CGScoreError, OptionError
 if TYPE_CHECKING:
     from cgscore.data import Dataset
     from cgscore.review import Review
+    from cgscore.review.merging import Merged
 
 
 @with_read_flags
@@ -33,6 +35,31 @@ def review(
             "--decisions", help="File for the decisions [default: the first argument with .review]."
         ),
     ] = None,
+    reviewer: Annotated[
+        str | None, typer.Option("--reviewer", help="Your name, saved with every decision.")
+    ] = None,
+    reviewer_error: Annotated[
+        float,
+        typer.Option(
+            "--reviewer-error",
+            min=0,
+            max=0.5,
+            help="Share of decisions that are wrong, for what the page says about clean labels.",
+        ),
+    ] = 0.0,
+    merge_files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--merge",
+            help="Add the decisions of another file, list disagreements and exit; repeatable.",
+        ),
+    ] = None,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live/--no-live", help="Whether to renew the order by what has been decided."
+        ),
+    ] = True,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 is any free one.")
     ] = 0,
@@ -73,24 +100,97 @@ def review(
         raise OptionError("--labels-to and --changes-to name the same file.")
     if copies and folder is None:
         raise OptionError("--copy is for --folder-to, which is not given.")
-    if labels_output is None and changes_output is None and folder is None:
+    if labels_output is None and changes_output is None and folder is None and not merge_files:
         _check_server()
     needs_data = data is not None or folder is not None or read.encoder is not None
-    session = _open_review(source, read, task, data, decisions, needs_data=needs_data)
+    session = _open_review(source, read, task, data, decisions, reviewer, needs_data=needs_data)
+    session.reviewer_error = reviewer_error
+    merged = _merge(session, merge_files or [])
     for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
         if output is not None:
             _check_same_data(flag, output, session)
     written = _write_tables(session, labels_output, changes_output)
     if folder is not None and session.dataset is not None:
         written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
-    if not written:
+    if not written and merged is None:
         from cgscore.review.server import serve
 
-        serve(session, port=port, browser=browser, as_json=as_json)
+        serve(session, port=port, browser=browser, live=live, as_json=as_json)
     elif as_json:
-        print_json({"written": list(written), "progress": session.progress()})
+        more = {} if merged is None else {"merged": _merge_document(session, merged)}
+        print_json({"written": list(written), "progress": session.progress(), **more})
     else:
-        print_written(written)
+        if merged is not None:
+            _print_merged(session, merged)
+        if written:
+            print_written(written)
+
+
+def _merge(session: Review, files: list[Path]) -> Merged | None:
+    """Merge the decisions of other files into those of a review; None without files."""
+    from cgscore.review import Decisions
+    from cgscore.review.merging import merge
+
+    if not files:
+        return None
+    for file in files:
+        if not file.is_file():
+            raise OptionError(f"--merge {file}: there is no such file.")
+    others: dict[str, Decisions] = {}
+    with contextlib.ExitStack() as stack:
+        for file in files:
+            opened = Decisions(file, session.scores.meta["fingerprint"])
+            stack.callback(opened.close)
+            opened.expect(session.given, session.subject.count)
+            name = file.stem if file.stem not in others else f"{file.stem} {len(others) + 1}"
+            others[name] = opened
+        return merge(session.decisions, others)
+
+
+def _merge_document(session: Review, merged: Merged) -> dict[str, Any]:
+    """What was merged, for programs."""
+    return {
+        "added": merged.added,
+        "agreed": merged.agreed,
+        "disagreements": [
+            {"id": str(identity), "labels": labels}
+            for identity, labels in _disagreements(session, merged)
+        ],
+    }
+
+
+def _disagreements(session: Review, merged: Merged) -> list[tuple[Any, dict[str, str]]]:
+    """The id of every example that reviewers disagree on, and the label that each chose."""
+    names, ids = session.subject.names, session.scores.table["id"]
+
+    def label(value: float) -> str:
+        return names[int(value)] if names else f"{value:.6g}"
+
+    return [
+        (
+            ids.iloc[position],
+            {str(v.reviewer): label(v.label) for v in votes if v.action != "skip"},
+        )
+        for position, votes in sorted(merged.disagreements.items())
+    ]
+
+
+def _print_merged(session: Review, merged: Merged) -> None:
+    """Print how many decisions were added, and every disagreement."""
+    print(
+        f"Merged:   {merged.added:,} decisions added to {session.decisions.path}; reviewers agree "
+        f"on {merged.agreed:,} examples and disagree on {len(merged.disagreements):,}"
+    )
+    for identity, labels in _disagreements(session, merged):
+        chosen = ", ".join(f"{_printable(who)}: {_printable(what)}" for who, what in labels.items())
+        print(f"  {_printable(str(identity))}  {chosen}")
+    if merged.disagreements:
+        print("They are open again. Decide on them: the same command without --merge")
+
+
+def _printable(text: str) -> str:
+    """A text without what a terminal would take for a command."""
+    return "".join(mark if mark.isprintable() else "?" for mark in text)[:200]
 
 
 def _check_server() -> None:
@@ -109,6 +209,7 @@ def _open_review(
     task: str,
     data: str | None,
     decisions: Path | None,
+    reviewer: str | None,
     *,
     needs_data: bool,
 ) -> Review:
@@ -128,7 +229,8 @@ def _open_review(
         )
     name = source.removeprefix("sklearn:").rstrip(f"/{os.sep}")  # a folder may end in either
     file = decisions or Path(f"{name}.review")
-    return Review(scores, dataset, Decisions(file, scores.meta["fingerprint"]))
+    kept = Decisions(file, scores.meta["fingerprint"], reviewer=reviewer)
+    return Review(scores, dataset, kept)
 
 
 def _check_same_data(flag: str, output: Path, session: Review) -> None:

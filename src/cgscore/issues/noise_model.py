@@ -131,25 +131,29 @@ def estimate_noise(
     if not (overlap or k == 2 or disagree(G, j)):
         calibration = calibrate(G, j, T, calibration, penalty)
     else:
-        level, T, calibration = _likely_level(G, j, T, penalty, 0.0 if overlap else MIN_GAIN)
+        level, T, calibration = _likely_level(G, j, T, penalty, overlap)
         overlap = overlap or level <= MAX_OVERLAP_LEVEL
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
     return NoiseModel(T, calibration, len(anchors), border)
 
 
 def _likely_level(
-    F: Array, codes: Index, T: Array, penalty: float | None, min_gain: float
+    F: Array, codes: Index, T: Array, penalty: float | None, overlap: bool
 ) -> tuple[float, Array, Calibration]:
     """The level of noise under which the labels are most likely, T scaled to it, and calibration.
 
-    A lower level than that of the anchors is taken if labels are more likely by `min_gain`: the
-    less noise, the more of the odd labels is confusion by nature, and the blunter are predictions.
+    The less noise, the more of the odd labels is confusion by nature, and the blunter are
+    predictions. Unless classes are known to overlap, the level of the anchors has to be too high
+    by half, and labels more likely by `MIN_GAIN`.
     """
     fits = []
     for level in NOISE_LEVELS:
+        if not overlap and MAX_OVERLAP_LEVEL < level < 1:
+            continue
         scaled = level * T + (1 - level) * np.eye(len(T))
         calibration = calibrate(F, codes, scaled, sharpest(F, codes, scaled), penalty)
         fits.append((log_likelihood(F, codes, scaled, calibration), level, scaled, calibration))
     best = max(fits, key=lambda fit: fit[0])
-    _, level, scaled, calibration = best if best[0] >= fits[0][0] + min_gain else fits[0]
+    clearly = overlap or best[0] >= fits[0][0] + MIN_GAIN
+    _, level, scaled, calibration = best if clearly else fits[0]
     return level, scaled, calibration

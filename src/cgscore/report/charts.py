@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.report.values import packed
+from cgscore.report.values import named, packed
 from cgscore.typing import Index
 
 if TYPE_CHECKING:
@@ -51,15 +51,13 @@ def scatter(scores: Scores, codes: Index, issues: pd.DataFrame | None) -> dict[s
     if len(usable) > MAX_POINTS:
         rng = np.random.default_rng(0)
         drawn = np.sort(rng.choice(usable, MAX_POINTS, replace=False))
-    ids = [str(value) for value in scores.table["id"].iloc[drawn]]
-    length = sum(len(text.encode("utf-8", "replace")) for text in ids)
     return {
         "x": packed(x[drawn], "<f4"),
         "y": packed(y[drawn], "<f4"),
         "class": packed(codes[drawn], "<u2"),
         "marked": packed(flagged[drawn], "u1"),
         "of": len(usable),
-        "ids": ids if length <= MAX_POINT_ID_BYTES else None,
+        "ids": named(scores.table["id"].iloc[drawn], drawn, MAX_POINT_ID_BYTES),
         "at": None if len(drawn) == len(x) else packed(drawn, "<u4"),
     }
 

@@ -6,6 +6,7 @@ Texts are data, never markup.
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from cgscore.report.examples import (
     SIDES,
     class_extremes,
     class_pairs,
-    duplicate_rows,
     suspect_rows,
 )
+from cgscore.report.groups import example_groups
+from cgscore.report.next_steps import next_steps
 from cgscore.report.values import finite, short
 from cgscore.typing import Index
 
@@ -55,16 +57,19 @@ def content(
     table = None if issues is None else issues.table
     summary = None if issues is None else issues.summary
     rows = suspect_rows(scores, suspects, neighbours)
-    extremes, repeats = class_extremes(scores, codes), duplicate_rows(scores)
+    extremes, repeats = class_extremes(scores, codes), example_groups(scores, neighbours)
+    pairs = class_pairs(scores, table, codes) if len(scores.classes) else []
     return {
-        "title": str(scores.meta["source"]),
+        "title": source_name(scores.meta["source"]),
         "task": scores.meta["task"],
         "verdict": _verdict(scores, summary, len(rows)),
+        "figures": _figures(scores),
+        "next": next_steps(scores, issues, pairs, repeats["conflicts"]),
         "facts": _facts(scores),
         "notes": _notes(scores, summary),
         "classes": _classes(scores, codes, summary),
         "suspects": rows,
-        "pairs": class_pairs(scores, table, codes) if len(scores.classes) else [],
+        "pairs": pairs,
         "extremes": extremes,
         "histogram": histogram(scores, codes),
         "scatter": scatter(scores, codes, table),
@@ -103,7 +108,7 @@ def _names(
     shown = {row["at"] for row in suspects}
     shown |= {neighbour["at"] for row in suspects for side in SIDES for neighbour in row[side]}
     shown |= {at for row in extremes for at in (*row["easiest"], *row["hardest"])}
-    shown |= {at for row in repeats for at in (row["at"], row["of"])}
+    shown |= {at for row in repeats for at in row["members"]}
     return {str(at): short(scores.table["id"].iloc[at]) for at in sorted(shown)}
 
 
@@ -123,6 +128,23 @@ def _verdict(scores: Scores, summary: IssueSummary | None, shown: int) -> str:
     )
 
 
+def source_name(source: str) -> str:
+    """The name of a source without the folders it is in: pages are sent around."""
+    absolute = PurePosixPath(source).is_absolute() or PureWindowsPath(source).is_absolute()
+    return short(PureWindowsPath(source).name or source) if absolute else short(source)
+
+
+def _figures(scores: Scores) -> str:
+    """Examples, classes and how well labels are predicted, in one line."""
+    figures = [f"{len(scores):,} examples"]
+    if len(scores.classes):
+        figures += [
+            f"{len(scores.classes):,} classes",
+            f"{100 * scores.judged_accuracy():.1f} % of labels predicted by the other examples",
+        ]
+    return " · ".join(figures)
+
+
 def _notes(scores: Scores, summary: IssueSummary | None) -> list[str]:
     """Warnings and advice."""
     notes = [str(text) for text in scores.meta.get("warnings", [])]
@@ -140,7 +162,10 @@ def _facts(scores: Scores) -> list[list[str]]:
     """Names and values of the facts about a result."""
     meta = scores.meta
     facts = [
-        ["data", f"{meta['source']}: {len(scores):,} examples with {meta['p']:,} features"],
+        [
+            "data",
+            f"{source_name(meta['source'])}: {len(scores):,} examples with {meta['p']:,} features",
+        ],
         ["method", f"{meta['method']}, ridge {meta['ridge']:.3g}"],
     ]
     if len(scores.classes):

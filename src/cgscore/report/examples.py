@@ -1,4 +1,4 @@
-"""The examples that the page shows: suspects with neighbours, extremes of classes, duplicates.
+"""The examples that the page shows: suspects with neighbours, extremes of classes.
 
 Examples are named by their position (``at``).
 """
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.duplicates import first_copies
-from cgscore.report.values import MAX_NAME_LENGTH, finite, short
+from cgscore.report.values import MAX_NAME_LENGTH, finite
 from cgscore.typing import Index
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ EXTREMES_PER_CLASS = 8  # easiest examples, and as many hardest
 MAX_EXTREME_CLASSES = 100
 MAX_ID_BYTES = 1_000_000  # of all ids that can be copied; beyond that each is cut
 MAX_PAIRS = 200  # pairs of classes listed
-MAX_DUPLICATES = 200  # duplicates listed
 
 
 def suspect_rows(
@@ -126,22 +124,3 @@ def class_extremes(scores: Scores, codes: Index) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def duplicate_rows(scores: Scores) -> dict[str, Any]:
-    """Examples that repeat an earlier one, those with another label first."""
-    first, given = first_copies(scores.table), scores.table["given_label"].tolist()
-    rows = [
-        {"at": at, "of": of, "conflict": bool(given[at] != given[of])}
-        for at, of in enumerate(first.tolist())
-        if at != of
-    ]
-    rows.sort(key=lambda row: not row["conflict"])
-    return {
-        "count": len(rows),
-        "conflicts": sum(row["conflict"] for row in rows),
-        "rows": [
-            {**row, "given": short(given[row["at"]]), "first": short(given[row["of"]])}
-            for row in rows[:MAX_DUPLICATES]
-        ],
-    }

@@ -32,13 +32,19 @@ def informative_columns(
     suspects, suggested : (m,) arrays
         Positions of the suspects, and the class suggested for each.
     """
-    frame = frame.iloc[:, :MAX_EXAMINED_COLUMNS]
-    gains = np.array(
-        [_gain(frame.iloc[:, i], codes, suspects, suggested) for i in range(frame.shape[1])]
-    )
-    best = np.argsort(-gains, kind="stable")[:MAX_COLUMNS]
+    best = informative_positions(frame, codes, suspects, suggested)
     chosen: pd.DataFrame = frame.iloc[suspects, best]
     return chosen
+
+
+def informative_positions(
+    frame: pd.DataFrame, codes: Index, suspects: Index, suggested: Index
+) -> Index:
+    """The positions of these columns, the best first; parameters as of `informative_columns`."""
+    count = min(frame.shape[1], MAX_EXAMINED_COLUMNS)
+    gains = np.array([_gain(frame.iloc[:, i], codes, suspects, suggested) for i in range(count)])
+    best: Index = np.argsort(-gains, kind="stable")[:MAX_COLUMNS]
+    return best
 
 
 def _gain(column: pd.Series[Any], codes: Index, suspects: Index, suggested: Index) -> float:

@@ -9,7 +9,7 @@ const nodes = (() => {
       else if (name in node) node[name] = value;
       else node.setAttribute(name, value);
     }
-    node.append(...children.filter((child) => child !== null));
+    node.append(...children.filter((child) => child !== null && child !== undefined));
     return node;
   }
 

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgscore.errors import CGScoreError
+from cgscore.errors import CGScoreError, SingularKernelError
 from cgscore.execution.files import replace_file
 from cgscore.execution.progress import Listener, Progress, reporter
 from cgscore.issues.neighbours import neighbours
-from cgscore.report.content import content
-from cgscore.report.informative_columns import MAX_COLUMNS, informative_columns
+from cgscore.report.column_fit import column_fits
+from cgscore.report.content import content, source_name
+from cgscore.report.example_map import example_map
+from cgscore.report.informative_columns import MAX_COLUMNS, informative_positions
 from cgscore.report.other_scores import compare_scores
+from cgscore.report.pictures import embedded_pictures, is_large
 from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.result.scores import Scores
+from cgscore.typing import Index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +32,16 @@ if TYPE_CHECKING:
 
 DEFAULT_SUSPECTS = 200
 MAX_SOLVED_EXAMPLES = 20_000  # beyond that the shares of neighbours are not solved for
-MAX_PAGE_BYTES = 4_800_000
-MAX_THUMBNAIL_BYTES = 3_000_000  # of all thumbnails, or what the page leaves
-THUMBNAIL_PIXELS = 64  # side
+MAX_CELL_LENGTH = 60  # characters of a cell of an example that is no suspect
+MAX_PAGE_BYTES = 2_900_000  # with pictures that are drawings
+MAX_PHOTOGRAPH_PAGE_BYTES = 9_500_000
 
-SCRIPTS = ("vendor/uPlot.iife.min.js", "nodes.js", "page.js")
-STYLES = ("vendor/uPlot.min.css", "page.css")
+SCRIPTS = (
+    "vendor/uPlot.iife.min.js",
+    *("nodes.js", "values.js", "examples.js", "lightbox.js", "suspects.js", "confusion.js"),
+    *("example_map.js", "class_charts.js", "scatter.js", "tables.js", "page.js"),
+)
+STYLES = ("vendor/uPlot.min.css", "design.css", "page.css")
 
 
 def write(
@@ -44,7 +52,7 @@ def write(
     worst: int = DEFAULT_SUSPECTS,
     beside: pd.DataFrame | None = None,
     progress: bool | Listener | None = None,
-    max_thumbnail_bytes: int = MAX_THUMBNAIL_BYTES,
+    max_thumbnail_bytes: int | None = None,
 ) -> list[str]:
     """Write the page, and return what was left out, in words.
 
@@ -62,9 +70,31 @@ def write(
         Other scores to compare with.
     progress : bool or function, optional
         As for `score`.
-    max_thumbnail_bytes : int
-        Bytes of all thumbnails; those beyond are left out.
+    max_thumbnail_bytes : int, optional
+        Bytes of all pictures; by default what the page leaves. Those beyond are left out.
     """
+    document, notes = page_document(
+        scores,
+        data=data,
+        worst=worst,
+        beside=beside,
+        progress=progress,
+        max_thumbnail_bytes=max_thumbnail_bytes,
+    )
+    replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8", "replace")))
+    return notes
+
+
+def page_document(
+    scores: Scores,
+    *,
+    data: Any = None,
+    worst: int = DEFAULT_SUSPECTS,
+    beside: pd.DataFrame | None = None,
+    progress: bool | Listener | None = None,
+    max_thumbnail_bytes: int | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """All that the page shows, and what was left out, in words; parameters as of `write`."""
     issues = scores.find_issues() if scores.judged else None
     suspects = scores.table.iloc[:0] if issues is None else issues.worst_first().head(worst)
     notes: list[str] = []
@@ -81,10 +111,16 @@ def write(
     document = content(scores, issues, suspects, near)
     document["beside"] = compare_scores(scores, None if issues is None else issues.table, beside)
     document["pictures"], document["columns"], document["texts"] = {}, [], {}
+    document["typical"], document["cells"], document["map"] = [], {}, None
+    if dataset is not None:
+        shown = np.array([row["at"] for row in document["suspects"]], np.intp)
+        table = None if issues is None else issues.table
+        try:
+            document["map"] = example_map(scores, dataset, table, shown)
+        except SingularKernelError as error:
+            notes.append(f"The map is left out: {error}")
     if dataset is not None and dataset.drawable:
-        size = len(page(document).encode("utf-8", "replace"))
-        room = min(max_thumbnail_bytes, MAX_PAGE_BYTES - size)
-        document["pictures"], omitted = _thumbnails(dataset, _by_priority(document), room)
+        omitted = _add_pictures(document, dataset, max_thumbnail_bytes)
         if omitted:
             notes.append(f"{omitted:,} thumbnails are left out to keep the page small.")
     elif dataset is not None and dataset.frame is not None and len(suspects):
@@ -94,8 +130,9 @@ def write(
             at: short(dataset.texts[int(at)], MAX_TEXT_LENGTH) for at in document["names"]
         }
     document["notes"] += notes
-    replace_file(Path(path), lambda file: file.write(page(document).encode("utf-8", "replace")))
-    return notes
+    source = str(scores.meta["source"])
+    document["notes"] = [note.replace(source, source_name(source)) for note in document["notes"]]
+    return document, notes
 
 
 def page(document: dict[str, Any]) -> str:
@@ -150,18 +187,32 @@ def _neighbours(
     )
 
 
-def _by_priority(document: dict[str, Any]) -> list[int]:
-    """Positions of the examples that the page shows, the most important first."""
-    suspects, extremes = document["suspects"], document["extremes"]
-    wanted = [row["at"] for row in suspects]
-    wanted += [at for row in extremes for at in (*row["hardest"], *row["easiest"])]
-    wanted += [at for row in document["repeats"]["rows"] for at in (row["at"], row["of"])]
+def _add_pictures(document: dict[str, Any], dataset: Dataset, limit: int | None) -> int:
+    """Add the pictures of the examples that the page shows; the number of those left out."""
+    suspects = [row["at"] for row in document["suspects"]]
+    others = _other_examples(document)
+    if not suspects and not others:
+        return 0
+    large = is_large(dataset, (suspects or others)[0])
+    size = len(page(document).encode("utf-8", "replace"))
+    room = (MAX_PHOTOGRAPH_PAGE_BYTES if large else MAX_PAGE_BYTES) - size
+    if limit is not None:
+        room = min(room, limit)
+    document["pictures"], omitted = embedded_pictures(dataset, suspects, others, room)
+    return omitted
+
+
+def _other_examples(document: dict[str, Any]) -> list[int]:
+    """Positions of the examples besides suspects that the page shows, the most important first."""
+    sides = ("suggested", "given", "similar")
+    wanted = [at for row in document["repeats"]["rows"] for at in row["members"]]
     wanted += [
-        neighbour["at"]
-        for row in suspects
-        for side in ("suggested", "given", "similar")
-        for neighbour in row[side]
+        at for row in document["extremes"] for at in (*row["hardest"][:4], *row["easiest"][:4])
     ]
+    wanted += [
+        neighbour["at"] for row in document["suspects"] for side in sides for neighbour in row[side]
+    ]
+    wanted += [at for row in document["extremes"] for at in (*row["hardest"], *row["easiest"])]
     return list(dict.fromkeys(wanted))
 
 
@@ -171,25 +222,23 @@ def _add_columns(document: dict[str, Any], dataset: Dataset, scores: Scores) -> 
     if frame is None:
         return
     suspects = np.array([row["at"] for row in rows], np.intp)
-    if dataset.texts is None and len(scores.classes):
+    classes = dataset.texts is None and len(scores.classes) > 0
+    shown: Index = np.arange(min(frame.shape[1], MAX_COLUMNS))
+    if classes:
         suggested = np.array([row["to"] for row in rows], np.intp)
-        columns = informative_columns(frame, scores.codes(), suspects, suggested)
-    else:
-        columns = frame.iloc[suspects, :MAX_COLUMNS]
-    document["columns"] = [short(name) for name in columns.columns]
-    for row, values in zip(rows, columns.itertuples(index=False), strict=True):
-        row["values"] = [short(value, MAX_TEXT_LENGTH) for value in values]
-
-
-def _thumbnails(dataset: Dataset, wanted: list[int], room: int) -> tuple[dict[str, str], int]:
-    """Thumbnails as data addresses, as many as fit, and the number of those that do not."""
-    thumbnails: dict[str, str] = {}
-    remaining = room
-    for at in wanted:
-        png = base64.b64encode(dataset.thumbnail(at, THUMBNAIL_PIXELS)).decode()
-        address = f"data:image/png;base64,{png}"
-        remaining -= len(address)
-        if remaining < 0:
-            break
-        thumbnails[str(at)] = address
-    return thumbnails, len(wanted) - len(thumbnails)
+        shown = informative_positions(frame, scores.codes(), suspects, suggested)
+        fits, document["typical"] = column_fits(
+            frame.iloc[:, shown], scores.codes(), suspects, suggested
+        )
+    document["columns"] = [short(name) for name in frame.columns[shown]]
+    for number, values in enumerate(frame.iloc[suspects, shown].itertuples(index=False)):
+        rows[number]["values"] = [short(value, MAX_TEXT_LENGTH) for value in values]
+        if classes:
+            rows[number]["fits"] = fits[number].tolist()
+    if dataset.texts is None:
+        others = [int(at) for at in document["names"]]
+        cells = frame.iloc[others, shown].itertuples(index=False)
+        document["cells"] = {
+            at: [short(value, MAX_CELL_LENGTH) for value in values]
+            for at, values in zip(others, cells, strict=True)
+        }

@@ -26,6 +26,15 @@ def short(value: Any, max_length: int = MAX_NAME_LENGTH) -> str:
     return f"{text[:max_length]}… ({len(text):,} characters)"
 
 
+def named(ids: Any, positions: NDArray[np.intp], max_bytes: int) -> list[str] | None:
+    """Ids as texts; empty if they are the positions, None if they take more than `max_bytes`."""
+    texts = [short(value) for value in ids]
+    if texts == [str(at) for at in positions.tolist()]:
+        return []
+    length = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    return texts if length <= max_bytes else None
+
+
 def finite(value: Any) -> float | None:
     """A number with six digits; None, JSON's null, if it is not finite."""
     number = float(value)

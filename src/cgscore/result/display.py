@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cgscore.errors import CGScoreError, CGScoreWarning
 from cgscore.execution.machine import show_seconds
 from cgscore.typing import Array
 
 if TYPE_CHECKING:
     from cgscore.result.scores import Scores
+
+MAX_JUDGED_FOR_DISPLAY = 20_000  # examples; judging more takes too long for a display
 
 
 def as_text(scores: Scores) -> str:
@@ -32,10 +37,49 @@ def as_text(scores: Scores) -> str:
 
 
 def as_html(scores: Scores) -> str:
-    """The first two lines, and a histogram of CG."""
+    """The first two lines, a histogram of CG, and pictures of the worst suspects."""
     return (
         f"<div><strong>{html.escape(_headline(scores))}</strong><br>"
-        f"{html.escape(_distribution(scores))}<br>{histogram(scores.table['cg'].to_numpy())}</div>"
+        f"{html.escape(_distribution(scores))}<br>{histogram(scores.table['cg'].to_numpy())}"
+        f"{suspects(scores)}</div>"
+    )
+
+
+def suspects(scores: Scores, count: int = 8) -> str:
+    """Pictures of the labels that are most probably wrong; empty where there are none to show.
+
+    Only data in memory are drawn: nothing is read from the source of a result for this.
+    """
+    dataset = scores.dataset_in_memory
+    if dataset is None or not dataset.drawable or not scores.judged:
+        return ""
+    if not len(scores.classes) or len(scores) > MAX_JUDGED_FOR_DISPLAY:
+        return ""
+    names = scores.class_names()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CGScoreWarning)
+            rows = scores.worst(count)
+        cards = [
+            _card(dataset.thumbnail(int(at), 96), names[given], names[suggested])
+            for at, given, suggested in zip(
+                rows["position"], rows["given_label"], rows["predicted_label"], strict=True
+            )
+        ]
+    except (CGScoreError, OSError):  # the files are gone: the rest is shown
+        return ""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{"".join(cards)}</div>'
+
+
+def _card(picture: bytes, given: str, suggested: str) -> str:
+    """One suspect: its picture, the given and the suggested label."""
+    address = base64.b64encode(picture).decode()
+    words = f"{html.escape(given[:40])} → {html.escape(suggested[:40])}"
+    return (
+        '<figure style="margin:0;width:96px">'
+        f'<img src="data:image/png;base64,{address}" alt="{words}" '
+        'style="width:96px;height:96px;object-fit:contain;background:#8882">'
+        f'<figcaption style="font-size:11px;overflow-wrap:anywhere">{words}</figcaption></figure>'
     )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -730,6 +730,11 @@ class Scores:
     # ------------------------------------------------------------ the scored data
 
     @property
+    def dataset_in_memory(self) -> Dataset | None:
+        """The scored data if they are in memory; no file is read for this."""
+        return self._dataset
+
+    @property
     def texts(self) -> Sequence[str] | None:
         """The examples, where they are texts and in memory; no file is read for this."""
         return None if self._dataset is None else self._dataset.texts
@@ -806,6 +811,7 @@ class Scores:
 
     # ------------------------------------------------------------ files
 
+    @overload
     def report(
         self,
         path: str | Path,
@@ -814,13 +820,34 @@ class Scores:
         worst: int = 200,
         beside: pd.DataFrame | None = None,
         progress: bool | Listener | None = None,
-    ) -> list[str]:
+    ) -> list[str]: ...
+
+    @overload
+    def report(
+        self,
+        path: None = None,
+        *,
+        data: Any = None,
+        worst: int = 200,
+        beside: pd.DataFrame | None = None,
+        progress: bool | Listener | None = None,
+    ) -> Any: ...
+
+    def report(
+        self,
+        path: str | Path | None = None,
+        *,
+        data: Any = None,
+        worst: int = 200,
+        beside: pd.DataFrame | None = None,
+        progress: bool | Listener | None = None,
+    ) -> Any:
         """Write one self-contained page: suspected labels, hard examples, charts.
 
         Parameters
         ----------
-        path : str or Path
-            The file, for example ``report.html``.
+        path : str or Path, optional
+            The file, for example ``report.html``. Without one, a notebook shows the page.
         data : optional
             The scored data, if this result was loaded from a file and its source has moved. Without
             the data, pictures and neighbours are left out.
@@ -834,15 +861,57 @@ class Scores:
 
         Returns
         -------
-        list of str
-            What was left out, and why.
+        list of str or InlineReport
+            What was left out, and why. Without `path` a `cgscore.report.InlineReport`, which a
+            notebook shows, with the same list as ``notes``.
         """
         # by name: the page is built on results, which know nothing of it
-        page = import_module("cgscore.report")
-        notes: list[str] = page.write(
-            self, path, data=data, worst=worst, beside=beside, progress=progress
+        pages = import_module("cgscore.report")
+        options = {"data": data, "worst": worst, "beside": beside, "progress": progress}
+        if path is None:
+            return pages.InlineReport(self, **options)
+        return pages.write(self, path, **options)
+
+    def review(
+        self,
+        decisions: str | Path | None = None,
+        *,
+        data: Any = None,
+        reviewer: str | None = None,
+        port: int = 0,
+        browser: bool = True,
+    ) -> Any:
+        """Open the review of suspected labels in a browser, and go on.
+
+        Parameters
+        ----------
+        decisions : str or Path, optional
+            The file of decisions; by default the name of the source with ``.review``, in the
+            working directory.
+        data : optional
+            The scored data, if their source has moved. Without the data there are no pictures and
+            neighbours.
+        reviewer : str, optional
+            Your name, saved with every decision.
+        port : int
+            Port to listen on; 0 for any free one.
+        browser : bool
+            Whether to open a browser.
+
+        Returns
+        -------
+        RunningReview
+            ``labels()``, ``changes()``, ``stop()``; a notebook shows a link to the page.
+        """
+        try:
+            running = import_module("cgscore.review.running")
+        except ModuleNotFoundError as error:
+            raise OptionError(
+                'Reviewing needs fastapi and uvicorn. Install them: pip install "cgscore[review]"'
+            ) from error
+        return running.open_review(
+            self, decisions, data=data, reviewer=reviewer, port=port, browser=browser
         )
-        return notes
 
     def to_csv(self, path: str | Path, *, guard: bool = True) -> None:
         """Write the table as CSV, with all digits.

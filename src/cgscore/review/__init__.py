@@ -5,10 +5,14 @@ module         content
 =============  ==============================================================
 `session`      the review: suspects, decisions, scoring again, exports
 `decisions`    decisions, saved as they are made
+`merging`      decisions of several reviewers in one file
+`cleanliness`  how clean the labels are by now
+`live_order`   the order of suspects, renewed by what is decided
 `database`     the file they are saved in, and its checks
 `application`  the web application
 `access`       who may use it
 `server`       serving it until interrupted
+`running`      serving it beside a notebook
 `launch_page`  opening the browser
 `export`       tables as downloads
 =============  ==============================================================

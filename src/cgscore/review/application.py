@@ -23,7 +23,8 @@ from cgscore.review.decisions import Overtaken
 from cgscore.review.export import table_bytes
 from cgscore.review.session import Review
 
-PICTURE_PIXELS = 512  # side of a picture
+PICTURE_PIXELS = 1024  # side of a picture
+MAX_FURTHER = 1000  # examples that are put into the queue at once
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -36,19 +37,32 @@ _HEADERS = {
 }
 _STATIC = {
     "nodes.js": ("cgscore.report", "nodes.js", "text/javascript"),
+    "requests.js": ("cgscore.review", "requests.js", "text/javascript"),
+    "queue.js": ("cgscore.review", "queue.js", "text/javascript"),
+    "views.js": ("cgscore.review", "views.js", "text/javascript"),
     "page.js": ("cgscore.review", "page.js", "text/javascript"),
     "welcome.js": ("cgscore.review", "welcome.js", "text/javascript"),
     "page.css": ("cgscore.review", "page.css", "text/css"),
-    "base.css": ("cgscore.report", "page.css", "text/css"),
+    "design.css": ("cgscore.report", "design.css", "text/css"),
 }
 
 
 class UndoRequest(BaseModel):
-    """The number of a decision to take back, as the page sends it."""
+    """The decision, or several made in one step, to take back, as the page sends it."""
 
     model_config = ConfigDict(strict=True)
 
-    number: int
+    number: int | None = None
+    numbers: list[int] | None = None
+
+
+class FurtherRequest(BaseModel):
+    """How many more examples the page asks for, and which."""
+
+    model_config = ConfigDict(strict=True)
+
+    count: int
+    at_random: bool = False
 
 
 class DecisionRequest(BaseModel):
@@ -60,6 +74,14 @@ class DecisionRequest(BaseModel):
     action: Literal["accept", "keep", "change", "skip"]
     label: int | float | None = None
     known: int | None = None
+
+
+class DecisionsRequest(BaseModel):
+    """Decisions that are made in one step."""
+
+    model_config = ConfigDict(strict=True)
+
+    decisions: list[DecisionRequest]
 
 
 def application(review: Review, access: Access, entered: Callable[[str], object]) -> FastAPI:
@@ -138,26 +160,55 @@ def application(review: Review, access: Access, entered: Callable[[str], object]
 
     @app.post("/api/decisions")
     def decide(sent: DecisionRequest) -> JSONResponse:
+        saved = save([sent])
+        if isinstance(saved, JSONResponse):
+            return saved
+        return JSONResponse({"decision": _as_json(saved[0]), **standing()})
+
+    @app.post("/api/decisions/many")
+    def decide_many(sent: DecisionsRequest) -> JSONResponse:
+        saved = save(sent.decisions)
+        if isinstance(saved, JSONResponse):
+            return saved
+        return JSONResponse({"decisions": [_as_json(one) for one in saved], **standing()})
+
+    def save(sent: list[DecisionRequest]) -> list[Decision] | JSONResponse:
         try:
-            decision = review.decide(sent.at, sent.action, sent.label, sent.known)
+            return review.decide_many([(row.at, row.action, row.label, row.known) for row in sent])
         except Overtaken as other:
             return JSONResponse({"decision": _as_json(other.decision)}, 409)
         except StorageError:
             raise
         except CGScoreError as error:
             raise HTTPException(422, str(error)) from error
-        return JSONResponse({"decision": _as_json(decision), "progress": review.progress()})
+
+    def standing() -> dict[str, object]:
+        return {"progress": review.progress(), "version": review.live_state()["version"]}
 
     @app.post("/api/undo")
     def undo(back: UndoRequest) -> JSONResponse:
+        numbers = back.numbers if back.number is None else [back.number]
+        if not numbers:
+            raise HTTPException(422, "number or numbers must be given.")
         try:
-            undone = review.decisions.take_back(back.number)
+            undone = review.decisions.take_back_many(numbers)
         except Overtaken:
             return JSONResponse({}, 409)
-        current = review.decisions.current().get(undone.position)
-        return JSONResponse(
-            {"at": undone.position, "decision": _as_json(current), "progress": review.progress()}
-        )
+        current = review.decisions.current()
+        rows = [
+            {"at": one.position, "decision": _as_json(current.get(one.position))} for one in undone
+        ]
+        return JSONResponse({**rows[0], "undone": rows, "progress": review.progress()})
+
+    @app.post("/api/further")
+    def further(sent: FurtherRequest) -> JSONResponse:
+        if not 1 <= sent.count <= MAX_FURTHER:
+            raise HTTPException(422, f"count must be from 1 to {MAX_FURTHER}.")
+        return JSONResponse({"added": review.look_further(sent.count, at_random=sent.at_random)})
+
+    @app.get("/api/live")
+    def live() -> JSONResponse:
+        return JSONResponse(review.live_state())
 
     @app.post("/api/rescore")
     def rescore() -> JSONResponse:

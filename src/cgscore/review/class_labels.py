@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cgscore.factorisation import Factor
     from cgscore.result.scores import Scores
 
+KEYS = 10  # the digits
+
 
 class ClassLabels:
     """Classes, by their codes.
@@ -69,6 +71,14 @@ class ClassLabels:
     def sides(self, at: int) -> list[tuple[str, int | None]]:
         """The classes whose most similar examples are shown, each with the name of its side."""
         return [("given", int(self.given[at])), ("suggested", int(self._suggested[at]))]
+
+    def candidates(self, at: int) -> list[int]:
+        """The classes that have a key: all if they are few, else those predicted best."""
+        if self.count <= KEYS:
+            return list(range(self.count))
+        predictions = np.nan_to_num(self._scores.judging_loo[at], nan=-np.inf)
+        best: list[int] = np.argsort(-predictions, kind="stable")[: KEYS - 1].tolist()
+        return best
 
     def caption(self, at: int) -> str:
         """The given label of an example, in words."""

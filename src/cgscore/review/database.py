@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cgscore.errors import StorageError
 
 FORMAT = 1
+MAX_REVIEWER_LENGTH = 100
 ACTIONS = ("accept", "keep", "change", "skip")
 APPLICATION_ID = 0x43475243  # marks an SQLite file as a file of decisions
 
@@ -34,8 +35,11 @@ TABLES = {
 )""",
     "taken_back": "CREATE TABLE taken_back (number INTEGER PRIMARY KEY, made TEXT NOT NULL)",
 }
+#: In files whose decisions have names: who made each of them.
+REVIEWERS = "CREATE TABLE reviewers (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 SCHEMA = {
     **{("table", name): sql for name, sql in TABLES.items()},
+    ("table", "reviewers"): REVIEWERS,
     # created by SQLite itself: for AUTOINCREMENT and for the key of `about`
     ("table", "sqlite_sequence"): "CREATE TABLE sqlite_sequence(name,seq)",
     ("index", "sqlite_autoindex_about_1"): None,
@@ -58,6 +62,8 @@ class Decision:
         The class that the example has after it, by its code; in a regression the value.
     time : str
         Time of the decision, in UTC.
+    reviewer : str or None
+        Who made it, where that is known.
     """
 
     number: int
@@ -65,6 +71,7 @@ class Decision:
     action: str
     label: float
     time: str
+    reviewer: str | None = None
 
 
 def decision_problem(
@@ -101,6 +108,15 @@ def decision_problem(
         return f"says {action!r} and has another label than the given one"
     if not is_time(time):
         return f"was made at {show(time)}, which is not a time"
+    return None
+
+
+def reviewer_problem(name: object) -> str | None:
+    """The defect of the name of a reviewer, or None."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        return f"{show(name)} is not a name in one line"
+    if len(name) > MAX_REVIEWER_LENGTH:
+        return f"{show(name)} has more than {MAX_REVIEWER_LENGTH} characters"
     return None
 
 

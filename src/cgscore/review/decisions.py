@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from cgscore.errors import OptionError, StorageError
 from cgscore.review.database import (
     APPLICATION_ID,
     FORMAT,
+    REVIEWERS,
     TABLES,
     Decision,
     decision_problem,
     file_identity,
     is_time,
     now,
+    reviewer_problem,
     show,
     unexpected_object,
 )
@@ -53,17 +55,22 @@ class Decisions:
         The file; created if missing.
     fingerprint : str
         Fingerprint of the data. A file with decisions about other data is refused.
+    reviewer : str, optional
+        Name that is saved with every decision.
 
     Raises
     ------
     StorageError
         The file is not a file of decisions, is damaged, or cannot be opened or written.
     OptionError
-        It holds decisions about other data.
+        It holds decisions about other data, or the name cannot be one.
     """
 
-    def __init__(self, path: Path, fingerprint: str) -> None:
-        self.path = path
+    def __init__(self, path: Path, fingerprint: str, *, reviewer: str | None = None) -> None:
+        problem = None if reviewer is None else reviewer_problem(reviewer)
+        if problem is not None:
+            raise OptionError(f"--reviewer: {problem}.")
+        self.path, self.reviewer = path, reviewer
         self._fingerprint = fingerprint
         self._lock = threading.Lock()
         self._given: NDArray[Any] | None = None
@@ -125,17 +132,21 @@ class Decisions:
         DecisionsUnavailable
             The file is gone, was replaced, is locked or cannot be written. Nothing is saved.
         """
+        return self.add_many([(position, action, label, seen)])[0]
+
+    def add_many(self, decisions: Sequence[tuple[int, str, float, int | None]]) -> list[Decision]:
+        """Write several decisions at once, all or none; each is as of `add`."""
         with self._lock, self._transaction():
-            standing = self._standing().get(position)
-            if (None if standing is None else standing.number) != seen:
-                raise Overtaken(standing)
+            standing = self._standing()
+            for position, _, _, seen in decisions:
+                other = standing.get(position)
+                if (None if other is None else other.number) != seen:
+                    raise Overtaken(other)
             time = now()
-            cursor = self._connection.execute(
-                "INSERT INTO decisions (position, action, label, made) VALUES (?, ?, ?, ?)",
-                (position, action, label, time),
-            )
-            number = int(cursor.lastrowid or 0)
-        return Decision(number, position, action, label, time)
+            return [
+                self._insert(position, action, label, time, self.reviewer)
+                for position, action, label, _ in decisions
+            ]
 
     def add_all(self, choices: Mapping[int, tuple[str, float]]) -> dict[int, Decision | None]:
         """Write many decisions at once, all or none; on disk when this returns.
@@ -163,10 +174,8 @@ class Decisions:
                 if position not in standing
                 or (standing[position].action, standing[position].label) != choice
             }
-            self._connection.executemany(
-                "INSERT INTO decisions (position, action, label, made) VALUES (?, ?, ?, ?)",
-                [(position, *choices[position], time) for position in before],
-            )
+            for position in before:
+                self._insert(position, *choices[position], time, self.reviewer)
         return before
 
     def take_back(self, number: int) -> Decision:
@@ -179,12 +188,113 @@ class Decisions:
         DecisionsUnavailable
             As for `add`.
         """
+        return self.take_back_many([number])[0]
+
+    def take_back_many(self, numbers: Sequence[int]) -> list[Decision]:
+        """Take several decisions about different examples back at once, all or none."""
         with self._lock, self._transaction():
             standing = {decision.number: decision for decision in self._standing().values()}
-            if number not in standing:
+            if not set(numbers) <= set(standing):
                 raise Overtaken(None)
-            self._connection.execute("INSERT INTO taken_back VALUES (?, ?)", (number, now()))
-        return standing[number]
+            time = now()
+            self._connection.executemany(
+                "INSERT INTO taken_back VALUES (?, ?)", [(number, time) for number in numbers]
+            )
+        return [standing[number] for number in numbers]
+
+    def join(self, decisions: Sequence[Decision], contested: Collection[int]) -> None:
+        """Write decisions of other files, with their times and names, all or none.
+
+        Parameters
+        ----------
+        decisions : sequence of Decision
+            Decisions that are not in this file.
+        contested : collection of int
+            Examples about which reviewers disagree: all decisions about them are taken back, so
+            that they are open again.
+        """
+        with self._lock, self._transaction():
+            self._name_reviewers()
+            for decision in decisions:
+                self._insert(
+                    decision.position,
+                    decision.action,
+                    decision.label,
+                    decision.time,
+                    decision.reviewer,
+                )
+            time = now()
+            execute = self._connection.execute
+            for position in contested:
+                execute(
+                    "INSERT INTO taken_back SELECT number, ? FROM decisions WHERE position = ? AND "
+                    "number NOT IN (SELECT number FROM taken_back)",
+                    (time, position),
+                )
+
+    def disagreements(self) -> dict[int, list[Decision]]:
+        """Examples that are open because reviewers disagree, with their last decisions.
+
+        These are the examples of which several decisions were taken back at the same time.
+        """
+        with self._lock, self._available():
+            standing = self._standing()
+            rows = self._connection.execute(
+                "SELECT d.position, t.made, d.number FROM taken_back t JOIN decisions d "
+                "ON d.number = t.number ORDER BY d.number"
+            ).fetchall()
+            every = {decision.number: decision for decision in self._every()}
+        together: dict[tuple[int, str], list[Decision]] = {}
+        for position, made, number in rows:
+            together.setdefault((position, made), []).append(every[number])
+        return {
+            position: decisions
+            for (position, _), decisions in together.items()
+            if len(decisions) > 1 and position not in standing
+        }
+
+    def every(self) -> list[Decision]:
+        """All decisions that were ever made, also those taken back."""
+        with self._lock, self._available():
+            self._standing()  # checks every row
+            return self._every()
+
+    def _insert(
+        self, position: int, action: str, label: float, time: str, reviewer: str | None
+    ) -> Decision:
+        execute = self._connection.execute
+        cursor = execute(
+            "INSERT INTO decisions (position, action, label, made) VALUES (?, ?, ?, ?)",
+            (position, action, label, time),
+        )
+        number = int(cursor.lastrowid or 0)
+        if reviewer is not None:
+            execute("INSERT INTO reviewers VALUES (?, ?)", (number, reviewer))
+        return Decision(number, position, action, label, time, reviewer)
+
+    def _every(self) -> list[Decision]:
+        names = self._reviewer_names()
+        rows = self._connection.execute(
+            "SELECT number, position, action, label, made FROM decisions ORDER BY number"
+        )
+        return [_decision(row, names) for row in rows]
+
+    def _reviewer_names(self) -> dict[int, str]:
+        """Who made each decision, where names are in the file; they are checked."""
+        execute = self._connection.execute
+        has_names = execute(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'reviewers'"
+        ).fetchone()[0]
+        names = dict(execute("SELECT number, name FROM reviewers")) if has_names else {}
+        for number, name in names.items():
+            problem = reviewer_problem(name)
+            if problem is not None:
+                raise self._damaged(f"the reviewer of decision {number}: {problem}")
+        return names
+
+    def _name_reviewers(self) -> None:
+        """Give the file a table for names, if it has none; versions before 0.3 refuse it then."""
+        self._connection.execute(REVIEWERS.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
 
     def _open(self, mode: str) -> None:
         try:
@@ -257,6 +367,8 @@ class Decisions:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO about VALUES (?, ?)", entries.items()
             )
+            if self.reviewer is not None:
+                self._name_reviewers()
             self._check_about(self._about())
             self._standing()
             execute("COMMIT")
@@ -298,6 +410,7 @@ class Decisions:
                 raise self._damaged(f"decision {number} was taken back at {show(time)}, not a time")
             taken_back.add(number)
         standing = {}
+        names = self._reviewer_names()
         rows = execute(
             "SELECT number, position, action, label, made FROM decisions ORDER BY number"
         )
@@ -308,7 +421,10 @@ class Decisions:
             if row[0] in taken_back:
                 taken_back.remove(row[0])
             else:
-                standing[row[1]] = Decision(*row)
+                standing[row[1]] = _decision(row, names)
+            names.pop(row[0], None)
+        if names:
+            raise self._damaged(f"decision {min(names)} has a reviewer and was never made")
         if taken_back:
             raise self._damaged(f"decision {min(taken_back)} was taken back and never made")
         return standing
@@ -361,3 +477,9 @@ class Decisions:
                 f"{self.path} {change} while the review was running: nothing more can be saved. "
                 "Export the labels, put the file back or stop the review, and start it again."
             )
+
+
+def _decision(row: tuple[Any, ...], names: Mapping[int, str]) -> Decision:
+    """A row of the table of decisions, with the name of its reviewer."""
+    number, position, action, label, made = row
+    return Decision(number, position, action, label, made, names.get(number))

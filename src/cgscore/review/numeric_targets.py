@@ -49,6 +49,10 @@ class NumericTargets:
         """One side: the most similar of all examples."""
         return [("similar", None)]
 
+    def candidates(self, at: int) -> list[int]:
+        """No class has a key."""
+        return []
+
     def caption(self, at: int) -> str:
         """The given value of an example."""
         return f"{self.given[at]:.6g}"

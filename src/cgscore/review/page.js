@@ -3,46 +3,10 @@
 // The page of `cgscore review`. Everything from the server is shown as text. A decision is sent at
 // once, and shown as decided only when the server has saved it.
 
-const SHOWN = 60; // cards in the grid
-const { byId, make, text } = nodes;
-const state = { queue: [], task: "", classes: [], pictures: false, at: null, grid: false, pair: "", which: "open", drawn: null, key: "", fingerprint: "" };
-const tab = sessionStorage.getItem("cgscore-tab") || ""; // without it the server answers nothing
-
-const numeric = () => state.task === "regression"; // labels are numbers, and not classes
-const number = (value) => (value === null ? "–" : String(Number(value.toPrecision(6))));
-const label = (c, cls) => text(numeric() ? number(c) : state.classes[c], `label ${cls || ""}`);
-const sure = (value) => (value >= 0.995 ? "> 99 %" : percent(value));
-const percent = (value) => `${Math.round(100 * value)} %`;
+const { byId, make } = nodes;
+const { ask, why } = requests;
+const { state, numeric, rowOf, shown } = queue;
 const say = (message) => { byId("message").textContent = message; };
-
-async function ask(path, body) {
-  const headers = { "X-CGScore-Tab": tab };
-  const options = body === undefined ? { headers } : { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  try {
-    const response = await fetch(path, options);
-    const words = await response.text();
-    let answer = {};
-    try { answer = JSON.parse(words); } catch { answer = { detail: words }; }
-    return { ok: response.ok, status: response.status, answer };
-  } catch {
-    return { ok: false, status: 0, answer: { detail: "the server does not answer." } };
-  }
-}
-
-const why = ({ status, answer }) => answer.detail || `the server answers ${status}.`;
-
-// ---------------------------------------------------------------- the queue
-
-function shown() {
-  return state.queue.filter((row) => {
-    if (state.pair !== "" && `${row.from}-${row.to}` !== state.pair) return false;
-    if (state.which === "conflicts") return row.conflict !== null;
-    if (state.which === "open") return row.flagged && row.decision === null;
-    return state.which === "all" || row.decision !== null;
-  });
-}
-
-const rowOf = (at) => state.queue.find((row) => row.at === at);
 
 function move(step) {
   const rows = shown();
@@ -52,50 +16,46 @@ function move(step) {
   draw();
 }
 
-function pairs() {
-  const counts = new Map();
-  byId("pair").parentElement.hidden = numeric();
-  for (const row of numeric() ? [] : state.queue) {
-    const key = `${row.from}-${row.to}`;
-    counts.set(key, (counts.get(key) || 0) + 1);
-  }
-  const options = [...counts].sort((a, b) => b[1] - a[1]).map(([key, count]) => {
-    const [from, to] = key.split("-").map(Number);
-    return make("option", { value: key }, `${state.classes[from]} → ${state.classes[to]} (${count})`);
-  });
-  byId("pair").replaceChildren(make("option", { value: "" }, `all (${state.queue.length})`), ...options);
-  byId("which").querySelector("[value=conflicts]").hidden = !state.queue.some((row) => row.conflict !== null);
-  if (!counts.has(state.pair)) state.pair = "";
-  byId("pair").value = state.pair;
-}
-
-function progress(found) {
-  const { counts, open, taught } = found;
-  const done = counts.accept + counts.keep + counts.change + counts.skip;
-  byId("bar").max = done + open || 1;
-  byId("bar").value = done;
-  byId("progress").textContent = `${done} decided (${counts.accept} accepted, ${counts.change} changed to another class, ${counts.keep} kept, ${counts.skip} skipped), ${open} open`;
-  const range = (one) => `${percent(one.share)} (95 %: ${percent(one.low)} to ${percent(one.high)})`;
-  byId("taught").textContent = taught
-    ? `So far ${range(taught.wrong)} of the suspected labels were wrong, and the suggested label was right for ${range(taught.right_label)} of the suspects.`
-    : "";
-}
-
 async function load() {
   const found = await ask("/api/review");
   const { ok, answer } = found;
   if (!ok) return say(`The review cannot be loaded: ${why(found)}`);
-  Object.assign(state, { queue: answer.queue, task: answer.task, classes: answer.classes, pictures: answer.pictures, key: answer.key, fingerprint: answer.fingerprint });
+  for (const name of ["queue", "task", "classes", "pictures", "texts", "key", "fingerprint"]) state[name] = answer[name];
+  state.version = answer.live.version;
   for (const link of document.querySelectorAll(".exports a")) link.search = `?key=${state.key}`;
   recall();
   byId("title").textContent = answer.title;
+  byId("reviewer").textContent = answer.reviewer ? `Reviewer: ${answer.reviewer}` : "";
   byId("rescore").hidden = !answer.can_rescore;
-  progress(answer.progress);
-  pairs();
+  queue.showProgress(answer.progress);
+  queue.showLive(answer.live);
+  queue.fillPairs();
   if (state.at === null || !rowOf(state.at)) state.at = shown().length ? shown()[0].at : null;
   await draw();
   showUnsent();
   document.documentElement.dataset.ready = "yes";
+  if (answer.live.state === "preparing") setTimeout(watchLive, 1000);
+}
+
+// What the background is doing, until it is done.
+async function watchLive() {
+  const { ok, answer } = await ask("/api/live");
+  if (!ok) return;
+  queue.showLive(answer);
+  if (answer.state === "preparing") setTimeout(watchLive, 1500);
+}
+
+// Takes the new order over, if decisions have renewed it.
+async function renewOrder(version) {
+  if (version === undefined || version === state.version) return;
+  const { ok, answer } = await ask("/api/review");
+  if (!ok) return;
+  state.version = answer.live.version;
+  state.queue = answer.queue;
+  queue.fillPairs();
+  queue.showProgress(answer.progress);
+  if (!state.grid && state.which === "open") state.at = shown().length ? shown()[0].at : null;
+  byId("live").textContent = "Live order: renewed by your decisions.";
 }
 
 // ---------------------------------------------------------------- decisions
@@ -133,11 +93,35 @@ async function send(row, body) {
   } else if (status === 422) unsent.delete(row.at); // it can never be saved
   else unsent.set(row.at, body);
   if (ok) {
-    mine.push(answer.decision.number);
-    progress(answer.progress);
+    mine.push([answer.decision.number]);
+    queue.showProgress(answer.progress);
   }
   remember();
   return found;
+}
+
+// Decides on several examples in one step, which is undone as one.
+async function decideMany(rows, action) {
+  if (!rows.length) return say("Nothing is selected.");
+  const body = (row) => ({ at: row.at, action, label: action === "accept" ? (numeric() ? row.predicted : row.to) : null, known: row.decision ? row.decision.number : null });
+  const found = await ask("/api/decisions/many", { decisions: rows.map(body) });
+  const { ok, status, answer } = found;
+  if (!ok) {
+    if (status === 409) await load();
+    return say(status === 409 ? "Not saved: another tab has decided on one of these examples in the meantime." : `Not saved: ${why(found)}`);
+  }
+  const saved = new Map(answer.decisions.map((one) => [one.position, one]));
+  for (const row of rows) {
+    row.decision = saved.get(row.at);
+    unsent.delete(row.at);
+  }
+  mine.push(answer.decisions.map((one) => one.number));
+  remember();
+  selected.clear();
+  queue.showProgress(answer.progress);
+  await renewOrder(answer.version);
+  await draw();
+  say(`Saved: ${rows.length} ${{ accept: "accepted", keep: "kept", skip: "skipped" }[action]}. Undo takes all of them back.`);
 }
 
 async function resend() {
@@ -174,6 +158,7 @@ async function decide(row, action, chosen) {
   if (ok) {
     say(`Saved: ${answer.decision.action}.`);
     if (!state.grid && state.which === "open") state.at = after ? after.at : shown().length ? shown()[0].at : null;
+    if (!state.grid) await renewOrder(answer.version);
   } else if (status === 409) {
     say("Another tab has decided on this example in the meantime. Check its decision, and decide again if you disagree.");
     state.which = "all";
@@ -191,8 +176,8 @@ async function decide(row, action, chosen) {
 
 async function undo() {
   if (!mine.length) return say("There is nothing to undo in this tab.");
-  const number = mine.at(-1);
-  const found = await ask("/api/undo", { number });
+  const numbers = [mine.at(-1)].flat();
+  const found = await ask("/api/undo", { numbers });
   const { ok, status, answer } = found;
   if (!ok && status !== 409) return say(`Not undone: ${why(found)}`);
   mine.pop();
@@ -201,9 +186,12 @@ async function undo() {
     await load();
     return say("Not undone: there is a newer decision about this example.");
   }
+  for (const one of answer.undone) {
+    const row = rowOf(one.at);
+    if (row) row.decision = one.decision;
+  }
+  queue.showProgress(answer.progress);
   const row = rowOf(answer.at);
-  if (row) row.decision = answer.decision;
-  progress(answer.progress);
   if (row && !state.grid) {
     state.at = row.at;
     if (!shown().includes(row)) {
@@ -212,7 +200,7 @@ async function undo() {
       byId("pair").value = "";
     }
   }
-  say("Undone.");
+  say(answer.undone.length > 1 ? `Undone: ${answer.undone.length} decisions.` : "Undone.");
   await draw();
 }
 
@@ -232,71 +220,24 @@ async function rescore() {
   }
 }
 
+async function further(random) {
+  const found = await ask("/api/further", { count: 50, at_random: random });
+  if (!found.ok) return say(`No further examples: ${why(found)}`);
+  state.which = byId("which").value = "open";
+  state.at = null;
+  await load();
+  say(`${found.answer.added.length} more examples, ${random ? "drawn at random" : "the most doubtful of the rest"}.`);
+}
+
 // ---------------------------------------------------------------- drawing
 
-function picture(at, description) {
-  return state.pictures ? make("img", { src: `/pictures/${at}?key=${state.key}`, alt: description, loading: "lazy" }) : null;
-}
-
-function verdict(row) {
-  const words = row.sure === null ? "" : ` · ${sure(row.sure)} sure`;
-  if (numeric()) return make("p", {}, label(row.value, "given"), " → ", label(row.predicted, "suggested"), ` (95 %: ${number(row.low)} to ${number(row.high)})${words}`);
-  return make("p", {}, label(row.from, "given"), " → ", label(row.to, "suggested"), words);
-}
-
-// Identical inputs with different labels: which examples share this one's input, and their labels.
-function conflict(row) {
-  if (row.conflict === null) return null;
-  const others = state.queue.filter((other) => other.conflict === row.conflict && other.at !== row.at);
-  return make("p", { className: "conflict" }, "Identical to ", ...others.flatMap((other) => [text(other.id, "name"), " (", label(other.from), ") "]), row.flagged ? "" : "as often under one label as under another: undecidable");
-}
-
-function outcome(row) {
-  const words = { accept: "accepted", keep: "kept", change: "changed to", skip: "skipped" };
-  const waiting = unsent.get(row.at);
-  if (waiting) return make("p", { className: "unsaved" }, `Not saved yet: ${words[waiting.action]} `, waiting.label === null ? "" : label(waiting.label));
-  if (!row.decision) return null;
-  return make("p", { className: "decided" }, `Decided: ${words[row.decision.action]} `, row.decision.action === "skip" ? "" : label(row.decision.label));
-}
-
-function button(cls, words, act, letter) {
-  return make("button", { type: "button", className: cls, onclick: act }, `${words} `, letter ? make("kbd", {}, letter) : "");
-}
-
-function actions(row) {
-  const select = numeric()
-    ? make("input", { type: "number", step: "any", "aria-label": "Another value", placeholder: "another value", className: "another" })
-    : make("select", { "aria-label": "Another class", className: "another" },
-      make("option", { value: "" }, "another class …"), ...state.classes.map((name, c) => make("option", { value: String(c) }, name)));
-  const change = () => { if (select.value !== "") decide(row, "change", Number(select.value)); };
-  select.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); change(); } });
-  return make("div", { className: "actions", role: "group", "aria-label": "Decision" },
-    button("accept", "Accept", () => decide(row, "accept"), "a"),
-    button("keep", "Keep", () => decide(row, "keep"), "k"),
-    button("skip-it", "Skip", () => decide(row, "skip"), "s"),
-    select,
-    button("change", "Change", change));
-}
-
-function cardActions(row) {
-  const look = () => { state.at = row.at; state.grid = false; draw().then(() => byId("one").querySelector(".another").focus()); };
-  return make("div", { className: "actions", role: "group", "aria-label": `Decision on ${row.id}` },
-    button("accept", "Accept", () => decide(row, "accept")),
-    button("keep", "Keep", () => decide(row, "keep")),
-    button("skip-it", "Skip", () => decide(row, "skip")),
-    button("look", "Other …", look));
-}
-
 let drawing = 0;
+let keys = new Map(); // digits of the classes of the example that is shown
 
 async function drawOne() {
   const turn = ++drawing;
-  const place = byId("one");
   state.drawn = null;
-  if (state.at === null) {
-    place.replaceChildren(make("h2", { id: "one-title" }, "Nothing to decide here"), make("p", {}, "Every suspect in this selection is decided. Export the labels above, or show decided examples."));
-    return;
-  }
+  if (state.at === null) return byId("one").replaceChildren(...views.nothing());
   const row = rowOf(state.at);
   if (!row) { state.at = null; return drawOne(); }
   const found = await ask(`/api/examples/${row.at}`);
@@ -305,51 +246,60 @@ async function drawOne() {
   if (!ok) { say(`This example cannot be shown: ${why(found)}`); return; }
   // the verdict whose neighbours are shown
   for (const name of ["to", "sure", "predicted", "low", "high"]) if (name in answer) row[name] = answer[name];
-  const side = (name, c) => make("div", {}, c === null ? make("p", {}, "Most similar") : make("p", {}, "Most similar of ", label(c)),
-    make("ul", { className: "strip" }, ...answer[name].map((one) => make("li", { title: one.id }, picture(one.at, `example ${one.id}`) || text(one.id, "name"), make("br"), numeric() ? `${one.label} (${one.similarity.toFixed(3)})` : one.similarity.toFixed(3)))));
-  const named = (name) => (answer[name] || []).map((one) => cells(one, `${one.id} (${one.label})`));
-  const cells = (one, name) => make("tr", {}, make("th", { scope: "row" }, text(name, "name")), ...one.cells.map((value) => make("td", { className: "text" }, text(value, "name"))));
-  const columns = answer.columns.length
-    ? make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Values" }, make("table", {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col", className: "text" }, "example"), ...answer.columns.map((name) => make("th", { scope: "col", className: "text" }, text(name, "name"))))),
-      make("tbody", {}, cells(answer, `${answer.id} (this)`),
-        ...named("suggested"), ...named("given"), ...named("similar"))))
-    : null;
   state.drawn = row.at;
-  const places = shown();
-  const here = places.findIndex((one) => one.at === row.at);
-  place.replaceChildren(
-    make("h2", { id: "one-title", tabIndex: -1 }, text(answer.id, "name")),
-    make("div", { className: state.pictures ? "shown" : "" },
-      state.pictures ? make("div", {}, picture(row.at, `example ${answer.id}`)) : null,
-      make("div", {}, make("p", { className: "hint" }, here < 0 ? "" : `${here + 1} of ${places.length}`), verdict(row), conflict(row), outcome(row), actions(row), columns,
-        make("div", { className: "sides" }, ...(numeric() ? [side("similar", null)] : [side("suggested", row.to), side("given", row.from)])))));
+  keys = numeric() ? new Map() : views.digits(answer.candidates);
+  byId("one").replaceChildren(...views.one(row, answer, unsent.get(row.at), decide));
 }
 
-function card(row) {
-  return make("li", { className: "card", "data-at": String(row.at) }, picture(row.at, `example ${row.id}`), verdict(row), make("p", {}, text(row.id, "name")),
-    ...row.cells.map((value) => make("p", {}, text(value, "name"))), conflict(row), outcome(row), cardActions(row));
+// ---------------------------------------------------------------- grid
+
+const selected = new Set(); // positions
+let cards = views.SHOWN;
+let lastPicked = null;
+
+const look = (row) => { state.at = row.at; state.grid = false; draw().then(() => byId("one").querySelector(".another").focus()); };
+
+function select(row, checked, range) {
+  const rows = shown().slice(0, cards);
+  const [from, to] = [rows.findIndex((one) => one.at === lastPicked), rows.indexOf(row)];
+  const picked = range && from >= 0 ? rows.slice(Math.min(from, to), Math.max(from, to) + 1) : [row];
+  for (const one of picked) {
+    if (checked) selected.add(one.at);
+    else selected.delete(one.at);
+  }
+  lastPicked = row.at;
+  for (const one of picked) redrawCard(one);
+  showSelected();
 }
+
+const makeCard = (row) => views.card(row, unsent.get(row.at), selected.has(row.at), { decide, look, select });
 
 // a decided card stays where it is, so that the next one does not slip under the pointer
 function redrawCard(row) {
-  const old = byId("grid").querySelector(`[data-at="${row.at}"]`);
+  const old = byId("grid-cards").querySelector(`[data-at="${row.at}"]`);
   if (!old) return;
-  const focused = old.contains(document.activeElement) ? document.activeElement.className : null;
-  const fresh = card(row);
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const fresh = makeCard(row);
   old.replaceWith(fresh);
-  if (focused) fresh.querySelector(`.${focused}`).focus();
+  if (focused) fresh.querySelector(focused.tagName === "INPUT" ? "input" : `.${focused.className}`).focus();
 }
 
-let cards = SHOWN;
+function showSelected() {
+  for (const id of ["many-accept", "many-keep", "many-skip"]) byId(id).disabled = selected.size === 0;
+  byId("many-count").textContent = selected.size ? `${selected.size} selected` : "None selected";
+}
 
 function drawGrid() {
   const rows = shown();
-  const more = button("more", "Show more", () => { cards += SHOWN; drawGrid(); });
-  byId("grid").replaceChildren(
-    make("ul", { className: "gallery" }, ...rows.slice(0, cards).map(card)),
-    make("p", { className: "hint" }, `${Math.min(cards, rows.length)} of ${rows.length} shown `, cards < rows.length ? more : ""));
+  const drawn = rows.slice(0, cards);
+  for (const at of [...selected]) if (!drawn.some((row) => row.at === at)) selected.delete(at);
+  byId("grid-cards").replaceChildren(...drawn.map(makeCard));
+  byId("grid-count").textContent = `${drawn.length} of ${rows.length} shown`;
+  byId("grid-more").hidden = drawn.length >= rows.length;
+  showSelected();
 }
+
+const chosenRows = () => shown().slice(0, cards).filter((row) => selected.has(row.at));
 
 // While an example is on its way nothing can be decided: what is decided is what is seen.
 async function draw() {
@@ -367,17 +317,27 @@ byId("which").addEventListener("change", (event) => { state.which = event.target
 byId("view").addEventListener("click", () => { state.grid = !state.grid; draw(); });
 byId("undo").addEventListener("click", undo);
 byId("resend").addEventListener("click", resend);
-window.addEventListener("beforeunload", (event) => { if (unsent.size) event.preventDefault(); });
 byId("rescore").addEventListener("click", rescore);
+byId("further-doubtful").addEventListener("click", () => further(false));
+byId("further-random").addEventListener("click", () => further(true));
+byId("grid-more").addEventListener("click", () => { cards += views.SHOWN; drawGrid(); });
+byId("many-all").addEventListener("click", () => { for (const row of shown().slice(0, cards)) selected.add(row.at); drawGrid(); });
+byId("many-none").addEventListener("click", () => { selected.clear(); drawGrid(); });
+for (const action of ["accept", "keep", "skip"]) byId(`many-${action}`).addEventListener("click", () => decideMany(chosenRows(), action));
+window.addEventListener("beforeunload", (event) => { if (unsent.size) event.preventDefault(); });
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input, textarea")) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, textarea, input:not([type=checkbox])")) return;
   const one = !state.grid && state.at !== null;
-  const keys = {
+  const many = state.grid && selected.size > 0;
+  const act = (action) => () => (one ? decide(rowOf(state.at), action) : decideMany(chosenRows(), action));
+  const known = {
     u: undo,
     g: () => byId("view").click(),
-    ...(one && { a: () => decide(rowOf(state.at), "accept"), k: () => decide(rowOf(state.at), "keep"), s: () => decide(rowOf(state.at), "skip"), c: () => byId("one").querySelector(".another").focus(), ArrowRight: () => move(1), ArrowLeft: () => move(-1) }),
+    ...((one || many) && { a: act("accept"), k: act("keep"), s: act("skip") }),
+    ...(one && { c: () => byId("one").querySelector(".another").focus(), ArrowRight: () => move(1), ArrowLeft: () => move(-1) }),
+    ...(one && Object.fromEntries([...keys].map(([digit, c]) => [digit, () => decide(rowOf(state.at), "change", c)]))),
   };
-  if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+  if (known[event.key]) { event.preventDefault(); known[event.key](); }
 });
 
 load();

@@ -21,7 +21,14 @@ from cgscore.review.session import Review
 HOST = "127.0.0.1"
 
 
-def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool = False) -> None:
+def serve(
+    review: Review,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    live: bool = True,
+    as_json: bool = False,
+) -> None:
     """Serve a review until interrupted; the address, with its token, is printed first.
 
     A token admits one tab. When the printed one is used, the next address is printed.
@@ -34,18 +41,22 @@ def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool 
         Port to listen on; 0 for any free one.
     browser : bool
         Open the user's browser.
+    live : bool
+        Factorise the kernel matrix in the background, to renew the order by what is decided.
     as_json : bool
         Print addresses as JSON.
     """
     with contextlib.ExitStack() as stack:
         stack.callback(review.decisions.close)
-        listening = stack.enter_context(_listening(port))
+        listening = stack.enter_context(listening_socket(port))
         number = listening.getsockname()[1]
         access = Access(number)
         printed = {access.new_token()}
         address = f"http://{HOST}:{number}/?token="
         _print_address(address + next(iter(printed)), review, number, as_json=as_json)
         stack.enter_context(_clean_exit_on_signals())
+        if live and review.live is not None:
+            review.live.start()
         launch_page, launch_token = None, None
         if browser:
             launch_token = access.new_token()
@@ -72,7 +83,8 @@ def serve(review: Review, *, port: int = 0, browser: bool = True, as_json: bool 
 
 
 @contextlib.contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
+def listening_socket(port: int) -> Iterator[socket.socket]:
+    """A socket on the loopback address that listens; closed at the end."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, _address_option(), 1)
         try:

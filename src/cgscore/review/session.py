@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from cgscore.factorisation import Factor
 from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
 from cgscore.problem import Inputs
+from cgscore.report.column_fit import column_fits
+from cgscore.report.content import source_name
 from cgscore.report.values import MAX_TEXT_LENGTH, short
 from cgscore.review.class_labels import ClassLabels
+from cgscore.review.cleanliness import CONFIDENCE, GOAL, cleanliness
 from cgscore.review.database import Decision
 from cgscore.review.decisions import Decisions
+from cgscore.review.live_order import LiveOrder
 from cgscore.review.numeric_targets import NumericTargets
 
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
     from cgscore.data import Dataset
     from cgscore.result.scores import Scores
+    from cgscore.typing import Array
 
 MIN_JUDGED = 5  # decisions before the precision of suggestions is estimated
 MAX_COLUMNS = 40  # columns of a table shown for an example
@@ -43,15 +49,30 @@ class Review:
         The scored data. Without them there are no pictures or neighbours, and no scoring again.
     decisions : Decisions
         The decisions made so far.
+    reviewer_error : float
+        Share of decisions that are wrong, for the statement about clean labels.
+
+    Attributes
+    ----------
+    live : LiveOrder or None
+        Renews the order by what is decided, once it is started; None without data.
     """
 
-    def __init__(self, scores: Scores, dataset: Dataset | None, decisions: Decisions) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        dataset: Dataset | None,
+        decisions: Decisions,
+        *,
+        reviewer_error: float = 0.0,
+    ) -> None:
         if not scores.judged:
             raise OptionError(
                 "There is nothing to review: no example has a prediction for every class. Score "
                 "with more runs, or with another method than subsample."
             )
         self.scores, self.dataset, self.decisions = scores, dataset, decisions
+        self.reviewer_error = reviewer_error
         self.subject: ClassLabels | NumericTargets = (
             ClassLabels(scores) if len(scores.classes) else NumericTargets(scores)
         )
@@ -61,12 +82,17 @@ class Review:
         self._prepared: Inputs | None = None
         self._factor: Factor | None = None
         self._preparing, self._scoring = threading.Lock(), threading.Lock()
+        self._factorising = threading.Lock()
         self.rescoring: dict[str, Any] = {"state": "never"}
+        self._doubt: Array = 1 - np.nan_to_num(self.subject.right, nan=0.5)  # before any decision
+        self.live: LiveOrder | None = None
+        if dataset is not None:
+            self.live = LiveOrder(dataset, self.subject.count, self._made_factor, self.renew)
 
     def overview(self) -> dict[str, Any]:
         """Everything that the page shows except the examples themselves."""
         return {
-            "title": short(self.scores.meta["source"]),
+            "title": source_name(self.scores.meta["source"]),
             "fingerprint": self.scores.meta["fingerprint"],
             "task": self.scores.meta["task"],
             "classes": list(self.subject.names),
@@ -75,7 +101,16 @@ class Review:
             "pictures": self.dataset is not None and self.dataset.drawable,
             "rescoring": self.rescoring,
             "can_rescore": self.dataset is not None,
+            "texts": self.dataset is not None and self.dataset.texts is not None,
+            "reviewer": self.decisions.reviewer,
+            "live": self.live_state(),
         }
+
+    def live_state(self) -> dict[str, Any]:
+        """What the live order is doing, and how often it was renewed."""
+        if self.live is None:
+            return {"state": "off", "words": "", "version": 0}
+        return {**self.live.state, "version": self.live.version}
 
     def queue(self) -> list[dict[str, Any]]:
         """All examples that were ever suspected or decided, or are in conflict; the worst first."""
@@ -83,6 +118,8 @@ class Review:
         labels = self.subject
         wanted = np.union1d(np.flatnonzero(labels.flagged), np.array(list(current), np.intp))
         wanted = np.union1d(wanted, labels.conflicts)
+        disagreements = self.decisions.disagreements()
+        wanted = np.union1d(wanted, np.array(list(disagreements), np.intp))
         ids = self.scores.table["id"].to_numpy()
         return [
             {
@@ -90,6 +127,11 @@ class Review:
                 "id": short(ids[at]),
                 **labels.verdict(int(at)),
                 "flagged": bool(labels.flagged[at]),
+                "votes": [
+                    {"reviewer": vote.reviewer or "", "label": vote.label}
+                    for vote in disagreements.get(int(at), [])
+                    if vote.action != "skip"
+                ],
                 "cells": self._cells(int(at))[:MAX_GRID_COLUMNS],
                 "decision": _as_json(current.get(int(at))),
             }
@@ -108,6 +150,8 @@ class Review:
             **{side: [] for side, _ in labels.sides(at)},
             "columns": [short(name) for name in self._columns],
             "cells": self._cells(at),
+            "candidates": labels.candidates(at),
+            **self._fits(at),
         }
         if self.dataset is None:
             return example
@@ -127,10 +171,39 @@ class Review:
 
     def decide(self, at: int, action: str, label: float | None, seen: int | None) -> Decision:
         """Save a decision; `label` is the suggested label that was shown, or the chosen one."""
-        if not 0 <= at < len(self.scores):
-            raise OptionError(f"There is no example {at}.")
-        action, new = self.subject.checked(at, action, label)
-        return self.decisions.add(at, action, new, seen)
+        return self.decide_many([(at, action, label, seen)])[0]
+
+    def decide_many(
+        self, wanted: Sequence[tuple[int, str, float | None, int | None]]
+    ) -> list[Decision]:
+        """Save several decisions, all or none; each is as of `decide`."""
+        rows = []
+        for at, action, label, seen in wanted:
+            if not 0 <= at < len(self.scores):
+                raise OptionError(f"There is no example {at}.")
+            rows.append((at, *self.subject.checked(at, action, label), seen))
+        if len({at for at, *_ in rows}) < len(rows):
+            raise OptionError("Several decisions are about the same example.")
+        saved = self.decisions.add_many(rows)
+        for decision in saved:
+            if self.live is not None and decision.label != self.given[decision.position]:
+                self.live.decided(decision.position)
+        return saved
+
+    def look_further(self, count: int, *, at_random: bool) -> list[int]:
+        """Put more examples into the queue: the most doubtful of the rest, or some at random."""
+        current = list(self.decisions.current())
+        rest = ~self.subject.flagged
+        rest[current] = False
+        positions = np.flatnonzero(rest)
+        if at_random:
+            rng = np.random.default_rng(len(current))
+            chosen = rng.choice(positions, min(count, len(positions)), replace=False)
+        else:
+            order = np.argsort(self.subject.right[positions], kind="stable")
+            chosen = positions[order[:count]]
+        self.subject.flagged = self.subject.flagged | np.isin(np.arange(len(rest)), chosen)
+        return sorted(chosen.tolist())
 
     def progress(self) -> dict[str, Any]:
         """The number of decisions, and how good the suggestions were so far."""
@@ -148,7 +221,29 @@ class Review:
                 "wrong": _share(counts["accept"] + counts["change"], judged),
                 "right_label": _share(counts["accept"], judged),
             }
-        return {"counts": counts, "open": undecided, "taught": taught}
+        return {
+            "counts": counts,
+            "open": undecided,
+            "taught": taught,
+            "clean": self._cleanliness(current),
+        }
+
+    def _cleanliness(self, current: Mapping[int, Decision]) -> dict[str, Any]:
+        """How clean the labels are by now."""
+        judged = [decision for decision in current.values() if decision.action != "skip"]
+        at = np.array([decision.position for decision in judged], np.intp)
+        labels = np.array([decision.label for decision in judged])
+        now = 1 - np.nan_to_num(self.subject.right, nan=0.5)
+        found = cleanliness(
+            self._doubt, at, labels != self.given[at], now, reviewer_error=self.reviewer_error
+        )
+        return {
+            **vars(found),
+            "reached": found.reached,
+            "goal": GOAL,
+            "confidence": CONFIDENCE,
+            "reviewer_error": self.reviewer_error,
+        }
 
     def rescore(self) -> None:
         """Score again with the corrections, and rank the undecided examples; runs until done.
@@ -166,13 +261,23 @@ class Review:
 
     def _score_again(self) -> int:
         """Update the verdicts, and return how many more labels are suspected."""
-        if self.dataset is None:
-            raise OptionError("Scoring again needs the data: --source")
-        if self._factor is None:
-            self._factor = factor(
-                self.dataset, ridge=self.scores.judging_ridge, kernel=self.scores.kernel.name
-            )
-        return self.subject.judge_again(self._factor, self.corrected())
+        return self.subject.judge_again(self._made_factor(), self.corrected())
+
+    def renew(self) -> None:
+        """Renew the verdicts by the decisions so far, with the factor that is there."""
+        with self._scoring:
+            self._score_again()
+
+    def _made_factor(self) -> Factor:
+        """The factor of the kernel matrix, made once."""
+        with self._factorising:
+            if self.dataset is None:
+                raise OptionError("Scoring again needs the data: --source")
+            if self._factor is None:
+                self._factor = factor(
+                    self.dataset, ridge=self.scores.judging_ridge, kernel=self.scores.kernel.name
+                )
+            return self._factor
 
     def corrected(self) -> NDArray[Any]:
         """Codes of classes, or numbers, with all decisions applied."""
@@ -214,6 +319,8 @@ class Review:
                 "when": [decision.time for decision in changes],
             }
         )
+        if any(decision.reviewer for decision in changes):
+            table["reviewer"] = [decision.reviewer for decision in changes]
         return table
 
     def _shown_columns(self) -> list[Any]:
@@ -232,6 +339,22 @@ class Review:
             return []
         longest = MAX_TEXT_LENGTH if self.dataset.texts is None else MAX_JUDGED_TEXT
         return [short(self.dataset.frame[name].iloc[at], longest) for name in self._columns]
+
+    def _fits(self, at: int) -> dict[str, Any]:
+        """Which class the first columns of an example speak for, and what is typical of both."""
+        subject = self.subject
+        if self.dataset is None or self.dataset.frame is None or self.dataset.texts is not None:
+            return {"fits": [], "typical": []}
+        if not isinstance(subject, ClassLabels) or not self._columns:
+            return {"fits": [], "typical": []}
+        verdict = subject.verdict(at)
+        frame = self.dataset.frame[self._columns[:MAX_GRID_COLUMNS]]
+        fits, typical = column_fits(frame, subject.given, np.array([at]), np.array([verdict["to"]]))
+        sides = (verdict["to"], verdict["from"])
+        return {
+            "fits": fits[0].tolist(),
+            "typical": [[texts.get(c, "") for c in sides] for texts in typical],
+        }
 
     def _inputs(self) -> Inputs:
         with self._preparing:
@@ -253,4 +376,9 @@ def _as_json(decision: Decision | None) -> dict[str, Any] | None:
     """A decision as the page receives it."""
     if decision is None:
         return None
-    return {"number": decision.number, "action": decision.action, "label": decision.label}
+    return {
+        "number": decision.number,
+        "action": decision.action,
+        "label": decision.label,
+        "reviewer": decision.reviewer,
+    }
