@@ -160,8 +160,8 @@ def run_page(page: Path, write: bool) -> int:
 
 def _show(page: Path, block: Block, printed: str) -> None:
     where = f"{name(page)}:{block.line}"
-    shown, now = (part.strip().splitlines() for part in (block.text, printed))
-    print("\n".join(difflib.unified_diff(shown, now, where, "printed", lineterm="")), flush=True)
+    old, new = (part.strip().splitlines() for part in (block.text, printed))
+    print("\n".join(difflib.unified_diff(old, new, where, "printed", lineterm="")), flush=True)
 
 
 def has_code(page: Path) -> bool:
