@@ -76,7 +76,7 @@ test-core: $(VENV)-core-$(VERSION)/.ready
 test-lowest: $(VENV)-lowest/.ready
 	CGSCORE_TESTS=core $(VENV)-lowest/bin/python -m pytest -q -m "not slow" $(CORE)
 
-# The code of all pages, in their order; about a quarter of an hour.
+# The code of all pages, in their order; some minutes.
 test-docs: $(VENV)/.dev
 	@$(BIN)/python -m tests.docs.run_pages
 
