@@ -17,6 +17,7 @@ PUBLIC = (
     "cgscore.execution.accelerator",
     "cgscore.execution.blas",
     "cgscore.execution.files",
+    "cgscore.execution.machine",
     "cgscore.execution.progress",
     "cgscore.execution.sealed",
     "cgscore.kernel",

@@ -74,7 +74,7 @@ import cgscore.review.server as server
 with server._clean_exit_on_signals():
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
 assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-with server._listening(0) as listening:
+with server.listening_socket(0) as listening:
     assert listening.getsockname()[0] == "127.0.0.1"
 server.socket.SO_EXCLUSIVEADDRUSE = ~4  # the number it has on Windows
 assert server._address_option() == ~4
