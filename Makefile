@@ -79,6 +79,7 @@ test-lowest: $(VENV)-lowest/.ready
 # The code of all pages, in their order; some minutes.
 test-docs: $(VENV)/.dev
 	@$(BIN)/python -m tests.docs.run_pages
+	@$(BIN)/python -m pytest -q -m slow tests/test_notebooks.py
 
 # What the code prints, put into the pages: PAGES=docs/tutorials/photos.md, or all of them.
 docs-outputs: $(VENV)/.dev
