@@ -1,10 +1,11 @@
 """Runs the code of the documentation, and compares what it prints with what the pages say.
 
-``python -m tests.docs.run_pages [--write] [PAGE ...]``; without pages, all of them. Every page has
-a temporary folder and a process of its own; its blocks run in order and share their variables. A
-difference, or a block that fails, ends with status 1. ``--write`` puts what was printed into the
-pages. Times, sizes of memory and speeds may differ, and numbers by two percent or one unit of the
-last digit; ``...`` in a page stands for anything.
+``python -m tests.docs.run_pages [--same] [--write] [PAGE ...]``; without pages, all of them. Every
+page has a temporary folder and a process of its own; its blocks run in order and share their
+variables. A block that fails ends with status 1. A difference is shown, and fails with ``--same``
+only: lists of the worst examples are not the same on every processor. ``--write`` puts what was
+printed into the pages. Times, sizes of memory and speeds may differ, and numbers by two percent or
+one unit of the last digit; ``...`` in a page stands for anything.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 from tests.docs.pages import ROOT, Block, blocks, name, pages
 
 SECONDS = 300  # for one page
+DIFFERS = 3  # exit status of a page that prints something else
 #: Pages whose blocks go on from files or servers that the page does not make.
 LEFT_OUT = {
     "docs/csv.md",
@@ -174,11 +176,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--write", action="store_true", help="put what was printed into the pages")
+    parser.add_argument("--same", action="store_true", help="fail if something else is printed")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.here:
-        return min(run_page(asked.pages[0].resolve(), asked.write), 1)
-    failed = []
+        return DIFFERS if run_page(asked.pages[0].resolve(), asked.write) else 0
+    failed: list[str] = []
+    differing: list[str] = []
     chosen = [page.resolve() for page in asked.pages] or [p for p in pages() if has_code(p)]
     environment = {
         **os.environ,
@@ -196,12 +200,16 @@ def main() -> int:
             print(f"{name(page)}: not done after {SECONDS} s")
             code = 1
         took = f"{time.monotonic() - start:.0f} s"
-        print(f"{name(page):<40} {'FAILED' if code else 'passed'}  {took}", flush=True)
-        failed += [name(page)] if code else []
+        verdict = {0: "passed", DIFFERS: "differs"}.get(code, "FAILED")
+        print(f"{name(page):<40} {verdict}  {took}", flush=True)
+        if code:
+            (differing if code == DIFFERS else failed).append(name(page))
     if failed:
-        print(f"\n{len(failed)} pages differ from what their code does: {', '.join(failed)}")
-        print("See what it prints: python -m tests.docs.run_pages --write PAGE, then git diff")
-    return 1 if failed else 0
+        print(f"\nThe code of {len(failed)} pages fails: {', '.join(failed)}")
+    if differing:
+        print(f"\n{len(differing)} pages say something else: {', '.join(differing)}")
+        print("See what is printed: python -m tests.docs.run_pages --write PAGE, then git diff")
+    return 1 if failed or (asked.same and differing) else 0
 
 
 if __name__ == "__main__":
