@@ -15,6 +15,7 @@ RATES = {
     "50 % uniform": 0.5,
     "10 % uniform": 0.1,
     "20 % at the border": 0.2,
+    "worst of three annotators": 0.15,  # of each annotator
 }
 NEIGHBOURS = 30
 
@@ -29,7 +30,14 @@ def noisy(X: Any, y: Any, kind: str, seed: int) -> Any:
     At the border: examples are drawn from all classes together, with a probability proportional to
     0.3 plus the number of examples of other classes among the 30 nearest, and get the most frequent
     of those classes (that of the nearest other class mean where there is none).
+
+    Worst of three annotators: each errs at an example with a probability proportional to 0.1 plus
+    the share of other classes among the 30 nearest, 15 % on average and at most 70 %, and then
+    names a class in proportion to its number among these plus 0.5. An example at which any of the
+    three errs gets a wrong label of theirs, so that about a third are wrong.
     """
+    if "annotators" in kind:
+        return _worst_of_three(X, y, RATES[kind], seed)
     if "border" in kind:
         return _at_the_border(X, y, RATES[kind], seed)
     rng = np.random.default_rng([seed, list(RATES).index(kind)])
@@ -76,6 +84,23 @@ def _at_the_border(X: Any, y: Any, rate: float, seed: int) -> Any:
     chosen = rng.choice(n, round(rate * n), replace=False, p=chance / chance.sum())
     wrong = y.copy()
     wrong[chosen] = other[chosen]
+    return wrong
+
+
+def _worst_of_three(X: Any, y: Any, rate: float, seed: int) -> Any:
+    """Labels of which one is wrong if any of three annotators errs."""
+    n, k = len(y), int(y.max()) + 1
+    rng = np.random.default_rng([seed, list(RATES).index("worst of three annotators")])
+    votes, rows = _neighbour_votes(X, y, k) + 0.5, np.arange(n)
+    votes[rows, y] = 0
+    contested = 0.1 + (votes.sum(axis=1) - 0.5 * (k - 1)) / min(NEIGHBOURS, n - 1)
+    chance = np.minimum(0.7, rate * contested / contested.mean())
+    named = votes.cumsum(axis=1) / votes.sum(axis=1, keepdims=True)
+    wrong = y.copy()
+    for _ in range(3):
+        errs = rng.random(n) < chance
+        label = (named > rng.random((n, 1))).argmax(axis=1)
+        wrong[errs] = label[errs]
     return wrong
 
 

@@ -5,16 +5,20 @@
     python bench/picks.py blocks                         # 5,000 examples of Fashion-MNIST, 3 seeds
     python bench/picks.py whole --data Fashion-MNIST     # all examples, to a half: seconds, bytes
     python bench/picks.py whole --data CIFAR-10
+    python bench/picks.py --show
 
 ``blocks`` prints test accuracy (all 10,000 test examples) at 5, 10 and 20 % kept. ``whole`` prints
-processor time, which other work on the machine changes little, beside the time on the clock.
+processor time, which other work on the machine changes little, beside the time on the clock, and
+writes both to results/picks.json.
 Data are found in CGSCORE_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import judges
@@ -29,7 +33,10 @@ from cgscore.kernel import unit_rows
 from cgscore.selection.greedy import BLOCK, rank
 from cgscore.selection.selector import Selector
 from cgscore.valuation import class_targets
+from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
+RESULTS = Path(__file__).parents[1] / "results" / "picks.json"
 COUNTS = (250, 500, 1000)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -83,39 +90,64 @@ def whole(name: str, share: float, landmarks: int | None) -> None:
     del X
     marks = [mark for mark in SHARES if mark <= share]
     n = len(codes)
+    found = {**script_origin(__file__), "n": n, "landmarks": selector.landmarks, "marks": []}
 
-    def report(what: str) -> None:
-        print(
-            f"{what}: {time.process_time() - processor:.0f} s of processor time, "
-            f"{time.perf_counter() - start:.0f} s on the clock, peak {peak_memory() / 1e9:.2f} GB",
-            flush=True,
+    def report(share: float) -> None:
+        found["marks"].append(
+            {
+                "share": share,
+                "processor_seconds": time.process_time() - processor,
+                "seconds": time.perf_counter() - start,
+                "peak_bytes": peak_memory(),
+            }
         )
 
     def enough(order: Any) -> bool:
         while marks and len(order) >= marks[0] * n:
-            report(f"{marks.pop(0):.0%} of {n:,} ranked")
+            report(marks.pop(0))
         return len(order) >= share * n
 
     selector.features(Silent())
-    report(f"{name}, features of rank {selector.landmarks:,}")
+    report(0.0)
     ranking = selector.ranking(np.arange(n), Silent(), enough=enough)
-    print(
-        f"gains end after {ranking.useful:,}; {selector.cost(len(ranking.order)).flops:.2g} flops"
-    )
+    found["useful"] = ranking.useful
+    found["flops"] = selector.cost(len(ranking.order)).flops
+    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    document[name] = found
+    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
+    show({name: found})
+
+
+def show(document: dict[str, Any]) -> None:
+    for name, found in document.items():
+        print(f"{name}, {found['n']:,} examples, features of rank {found['landmarks']:,}")
+        for mark in found["marks"]:
+            processor, seconds = mark["processor_seconds"], mark["seconds"]
+            print(
+                f"  {mark['share']:>4.0%} ranked: {processor:.0f} s of processor time, "
+                f"{seconds:.0f} s on the clock, peak {mark['peak_bytes'] / 1e9:.2f} GB"
+            )
+        print(f"  gains end after {found['useful']:,}; {found['flops']:.2g} flops")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("part", choices=("blocks", "whole"))
+    parser.add_argument("part", nargs="?", choices=("blocks", "whole"))
+    parser.add_argument("--show", action="store_true", help="print what was measured and stop")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--data", default="Fashion-MNIST", choices=("Fashion-MNIST", "CIFAR-10"))
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--landmarks", type=int)
     options = parser.parse_args()
-    if options.part == "blocks":
+    if options.show:
+        show(json.loads(RESULTS.read_text()))
+    elif options.part == "blocks":
         blocks(options.seeds)
-    else:
+    elif options.part == "whole":
+        require_quiet()
         whole(options.data, options.share, options.landmarks)
+    else:
+        parser.error("a part, or --show, is needed")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,24 @@ def test_natural_confusion_of_few_clear_examples_is_no_noise(k: int) -> None:
     assert high > np.sum(F.argmax(axis=1) != y)
 
 
+def test_much_noise_near_borders_is_not_taken_for_overlap() -> None:
+    """As many people label: two labels in five are wrong, more of them where classes meet."""
+    k, n, odds, strength = 10, 3000, 0.2, 0.3
+    rng = np.random.default_rng(0)
+    q = 3.2 * np.eye(k)[np.arange(n) % k] + rng.standard_normal((n, k))
+    q = np.exp(1.5 * q) / np.exp(1.5 * q).sum(axis=1, keepdims=True)
+    y = (q.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    given = np.repeat(odds * q[:, None] ** strength, k, axis=1)  # true class, then label
+    given[:, np.arange(k), np.arange(k)] /= odds
+    given /= given.sum(axis=2, keepdims=True)
+    z = (given[np.arange(n), y].cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    F = 2 * np.einsum("ic,icj->ij", q, given) - 1 + 0.1 * rng.standard_normal((n, k))
+    assert 0.5 < np.mean(F.argmax(axis=1) == z) < 0.65
+    noise = estimate_noise(F, z)
+    assert not noise.overlap
+    assert f1(y != z, flag(judge(F, z, noise).right)) > 0.8
+
+
 def test_noise_of_two_classes_that_are_apart_is_not_taken_for_overlap() -> None:
     y = np.arange(600) % 2
     z = flipped(y, 0.15, 2)

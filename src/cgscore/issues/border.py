@@ -50,8 +50,8 @@ MIN_CLEAR_NOISE = 0.03  # share of the labels of clear examples that differ
 DIRECTION_FACTOR = 100.0  # on the prior of strong hypotheses where directions speak for them
 MIN_DIRECTION = 0.5  # slope of directions, two standard errors off, that speaks for them,
 DIRECTION_WEIGHT = 10.0  # and the log likelihood that each unit of slope above makes up for
-MIN_AGREEMENT = 0.7  # share of labels that predictions agree with, without which none is tried
-MIN_OVERLAP_AGREEMENT = 0.5  # the same, without which directions decide whether classes overlap
+MIN_AGREEMENT = 0.7  # share of labels that predictions agree with, without which nature is tried,
+MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
@@ -114,6 +114,8 @@ class Hypotheses:
         Whether classes overlap so much that even clear examples are confused by nature.
     odds_factor : float
         By which the odds of being wrong are multiplied in verdicts, from 1 to 2.
+    weighed : bool
+        Whether noise at borders had a say: with two classes or few examples it has none.
     """
 
     members: tuple[Hypothesis, ...]
@@ -121,6 +123,12 @@ class Hypotheses:
     contested: bool
     overlap: bool
     odds_factor: float = 1.0
+    weighed: bool = False
+
+    @property
+    def strong(self) -> bool:
+        """Whether hypotheses on strong noise at borders have most of the weight."""
+        return sum(each.weight for each in self.members if each.strength >= STRONG) > 0.5
 
 
 def noise_odds(T: Array) -> Array:
@@ -154,7 +162,7 @@ def border_hypotheses(
     log_q = log_softmax(logits, axis=1)
     predicted, certainty = np.argmax(log_q, axis=1), log_q.max(axis=1)
     slope = clear_direction(log_q, codes)
-    if overlap or k > MAX_CLASSES or disagree(F, codes):
+    if overlap or k > MAX_CLASSES or disagree(F, codes, MIN_BORDER_AGREEMENT):
         return Hypotheses((uniform,), slope, False, overlap)
     clear = most_certain(predicted, certainty, k, CLEAR_SHARE)
     noise = float(np.mean(predicted[clear] != codes[clear]))
@@ -190,7 +198,7 @@ def border_hypotheses(
     factor = 1.0
     if noise >= MIN_CLEAR_NOISE:
         factor += min(1.0, BORDER_SLOPE * (1 - members[0].weight))
-    return Hypotheses(members, slope, contested, False, factor)
+    return Hypotheses(members, slope, contested, False, factor, not (few or k == 2))
 
 
 def disagree(F: Array, codes: Index, agreement: float = MIN_AGREEMENT) -> bool:
@@ -205,7 +213,7 @@ def overlapping(F: Array, codes: Index, calibration: Calibration) -> bool:
     even of the clearest half.
     """
     log_q = log_softmax(calibration.logits(F), axis=1)
-    often = disagree(F, codes, MIN_OVERLAP_AGREEMENT)
+    often = disagree(F, codes, MIN_BORDER_AGREEMENT)
     return often and clear_direction(log_q, codes) > MAX_OVERLAP_DIRECTION
 
 

@@ -13,12 +13,15 @@ With the true class hidden, ``P(true c | x_i, given j) ~ q_i(c) T_cj`` (`verdict
 
 T is estimated from anchors (`anchors.py`): first those with the largest gap between the best and
 the second prediction; then, with the probabilities that follow from this T, those with the largest
-probability. Where classes may overlap, T is scaled to the level of noise under which the given
-labels are most likely: where predictions disagree with many labels, and for two classes, which show
-no directions of noise (`border.py`). The user states no rate of noise.
+probability. The user states no rate of noise.
 
 T is the same everywhere. That wrong labels may be more frequent at the borders between classes is
 the subject of further hypotheses (`border.py`), over which verdicts are averaged.
+
+Where classes may overlap by nature, T is scaled to the level of noise under which the given labels
+are most likely. That is so for two classes, which show no directions of noise, and where
+predictions disagree with many labels, unless noise at borders that is weak explains these: strong
+noise at borders cannot be told from nature.
 """
 
 from __future__ import annotations
@@ -128,12 +131,13 @@ def estimate_noise(
     anchors = choose_anchors(*certainty, codes, k, anchor_shares)
     T = noise_matrix(anchors.counts)
     overlap = anchors.overlap or overlapping(G, j, calibration)
-    if not (overlap or k == 2 or disagree(G, j)):
-        calibration = calibrate(G, j, T, calibration, penalty)
-    else:
+    calibration = calibrate(G, j, T, calibration, penalty)
+    border = border_hypotheses(G, j, T, calibration, overlap=overlap)
+    natural = (k == 2 or disagree(G, j)) and (border.strong or not border.weighed)
+    if overlap or natural:
         level, T, calibration = _likely_level(G, j, T, penalty, overlap)
         overlap = overlap or level <= MAX_OVERLAP_LEVEL
-    border = border_hypotheses(G, j, T, calibration, overlap=overlap)
+        border = border_hypotheses(G, j, T, calibration, overlap=overlap)
     return NoiseModel(T, calibration, len(anchors), border)
 
 
