@@ -8,7 +8,7 @@ and names and types before values (`cgscore.result.columns`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from cgscore.result.columns import (
     type_family,
     unpacked_bytes,
 )
+from cgscore.result.places import located, portable
 from cgscore.result.schema import (
     JUDGED,
     JUDGED_D,
@@ -90,7 +91,8 @@ def write_result(result: SavedResult, path: Path) -> None:
             column = pa.FixedSizeListArray.from_arrays(flat, loo.shape[1])
             arrow = arrow.append_column(name, column)
     complexity = list(result.complexity.values())
-    document = encode_document(result.meta, result.classes.tolist(), complexity)
+    meta = portable(result.meta, path.parent)
+    document = encode_document(meta, result.classes.tolist(), complexity)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **document})
     replace_file(path, lambda file: pq.write_table(arrow, file, compression="zstd"))
 
@@ -135,7 +137,8 @@ def read_result(path: Path, *, max_ratio: float = MAX_RATIO) -> SavedResult:
                 arrow = file.read(use_threads=False)
         except Exception as error:
             raise ResultError(_incomplete(path, error)) from error
-        return _parts(_with_texts(arrow, schema, texts, limit), document)
+        parts = _parts(_with_texts(arrow, schema, texts, limit), document)
+        return replace(parts, meta=located(parts.meta, path.parent))
     except Violation as error:
         raise ResultError(
             f"{path} is not a result as cgscore saves it: {error}. Score the data again."

@@ -24,6 +24,7 @@ from cgscore.issues.judged import MARGIN, RIGHT_UNDER, VERDICTS
 from cgscore.kernel import KERNELS
 from cgscore.labels import TASKS
 from cgscore.method_names import SUMMARIES
+from cgscore.result.places import PLACES, RELATIVE
 
 FORMAT = 2  # format of saved files; a higher number is refused
 KEY = b"cgscore"  # key of the document in the metadata of the file
@@ -269,6 +270,11 @@ META_2: Mapping[str, Field] = {
     "annotators": Field("a list of annotators with reliabilities", _annotators, required=False),
     "verdicts": Field("null, or an object on the noise of labels", _verdicts, required=False),
     "source_fingerprint": Field("32 hexadecimal digits", _fingerprint, required=False),
+    RELATIVE: Field(
+        f"a list of {', '.join(PLACES)}",
+        lambda value: isinstance(value, list) and all(item in PLACES for item in value),
+        required=False,
+    ),
 }
 META: Mapping[int, Mapping[str, Field]] = {1: META_1, 2: META_2}
 

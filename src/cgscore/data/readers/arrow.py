@@ -37,8 +37,9 @@ from cgscore.data.readers.arrow_texts import (
     check_texts,
     plain_texts,
 )
-from cgscore.data.readers.bounded import check_columns, reading, refuse_expansion, refuse_size
+from cgscore.data.readers.bounded import check_columns, check_expansion, reading, refuse_size
 from cgscore.data.readers.options import ReadOptions
+from cgscore.data.readers.spooled import stacked
 from cgscore.data.tables import check_dropped, dropped_note, from_frame, table_of_polars
 from cgscore.errors import DataError, OptionError, SourceError
 from cgscore.spelling import spelled
@@ -97,7 +98,23 @@ def _check_claims(path: Path, metadata: Any, max_columns: int | None) -> None:
     check_columns(path, metadata.num_columns, max_columns)
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     cells = 8 * metadata.num_rows * metadata.num_columns  # as pandas will hold them
-    refuse_expansion(path, path.stat().st_size, max(size, cells))
+    check_expansion(path, path.stat().st_size, max(size, cells))
+    refuse_size(path, max(size - _list_bytes(metadata), cells))
+
+
+def _list_bytes(metadata: Any) -> int:
+    """Bytes of the one column of lists, if there is one: these need not fit in memory."""
+    schema = metadata.schema.to_arrow_schema()
+    lists = [field.name for field in schema if is_list(field.type)]
+    if len(lists) != 1:
+        return 0
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    return sum(
+        group.column(at).total_uncompressed_size
+        for group in groups
+        for at in range(group.num_columns)
+        if group.column(at).path_in_schema.split(".")[0] == lists[0]
+    )
 
 
 def _reopened(path: Path) -> Rows:
@@ -278,20 +295,7 @@ def _contents(column: Any, rows: Rows) -> list[Encoded]:
 
 def _lists(rows: Rows, column: str, label: str | None, options: ReadOptions) -> Dataset:
     """One column of lists of numbers, all of one length, as the inputs."""
-    values = rows.column(column).combine_chunks()
-    if values.null_count:
-        raise DataError(f"{rows.name}: column {column!r} has missing lists.")
-    lengths = np.asarray(values.value_lengths()) if hasattr(values, "value_lengths") else None
-    if lengths is not None and len(set(lengths.tolist())) != 1:
-        raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
-    flat = values.flatten()
-    while is_list(flat.type):
-        flat = flat.flatten()
-    if not is_number(flat.type):
-        raise DataError(f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers.")
-    if flat.null_count or len(flat) % rows.count:
-        raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
-    X = flat.to_numpy(zero_copy_only=False).reshape(rows.count, -1)
+    X = stacked(_list_parts(rows, column), rows.count)
     y = None if label is None else column_values(rows.column(label))
     used = (column, label, *named_columns(options).values(), *options.annotators)
     left_out = [name for name in rows.schema.names if name not in used]
@@ -305,3 +309,31 @@ def _lists(rows: Rows, column: str, label: str | None, options: ReadOptions) -> 
         if left_out
         else (),
     )
+
+
+def _list_parts(rows: Rows, column: str) -> Iterator[NDArray[Any]]:
+    """The rows of a column of lists, batch by batch, all of one length."""
+    length = None
+    for batch in rows.batches([column]):
+        values = batch.column(0)
+        if not len(values):
+            continue
+        if values.null_count:
+            raise DataError(f"{rows.name}: column {column!r} has missing lists.")
+        flat = values.flatten()
+        while is_list(flat.type):
+            flat = flat.flatten()
+        if not is_number(flat.type):
+            raise DataError(
+                f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers."
+            )
+        lengths = np.asarray(values.value_lengths()) if hasattr(values, "value_lengths") else None
+        if lengths is not None and lengths.min() < lengths.max():
+            raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
+        if flat.null_count or not len(flat) or len(flat) % len(values):
+            raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
+        part = flat.to_numpy(zero_copy_only=False).reshape(len(values), -1)
+        if length not in (None, part.shape[1]):
+            raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
+        length = part.shape[1]
+        yield part
