@@ -90,7 +90,8 @@ def whole(name: str, share: float, landmarks: int | None) -> None:
     del X
     marks = [mark for mark in SHARES if mark <= share]
     n = len(codes)
-    found = {**script_origin(__file__), "n": n, "landmarks": selector.landmarks, "marks": []}
+    found: dict[str, Any] = {**script_origin(__file__), "n": n, "marks": []}
+    found["landmarks"] = selector.landmarks
 
     def report(share: float) -> None:
         found["marks"].append(

@@ -18,11 +18,11 @@ from cgscore.data import Dataset, read
 from cgscore.data.annotations import Annotations
 from cgscore.errors import (
     ConvergenceError,
-    DataError,
     LabelError,
     MemoryLimitError,
     OptionError,
     SingularKernelError,
+    StorageError,
 )
 from cgscore.execution.executor import ClusterExecutor
 from cgscore.execution.progress import Listener, Named, Timed, reporter
@@ -338,7 +338,7 @@ def _judgement(
         plain = replace(dataset, columns={})  # groups are valued once, with the scores
         problem = Problem(_inputs(plain, options, choice.method), plain, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
-    except (ConvergenceError, MemoryLimitError) as error:
+    except (ConvergenceError, MemoryLimitError, SingularKernelError, StorageError) as error:
         return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]
     facts = {
         "ridge": options.ridge,
@@ -377,11 +377,7 @@ def _with_ridge(
         return options, None
     sample = ridge_sample(len(dataset), options.seed)
     part = replace(labels, values=labels.values[sample], codes=labels.codes[sample])
-    try:
-        rows = unit_rows(dataset.X[sample], kernel=options.kernel)
-    except DataError:
-        unit_rows(dataset.X)  # which says where among all rows it is
-        raise
+    rows = unit_rows(dataset.X[sample], kernel=options.kernel, positions=sample)
     targets = part.targets()
     if labels.task == "regression":
         targets -= np.median(labels.values)  # as they are judged, so that both ridges are one

@@ -108,7 +108,10 @@ class MappedArray:
         name = getattr(owner, "filename", None)
         if name is None or not X.flags.c_contiguous or not memoryview(owner.base).readonly:
             return None
-        status = Path(name).stat()
+        try:
+            status = Path(name).stat()
+        except OSError:  # it is no longer there by name, as temporary files are
+            return None
         start = owner.offset + X.ctypes.data - owner.ctypes.data
         return cls(str(name), (status.st_size, status.st_mtime_ns), start, X.shape, X.dtype.str)
 

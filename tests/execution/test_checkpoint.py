@@ -209,6 +209,17 @@ def test_a_checkpoint_of_other_work_is_refused_by_name(tmp_path: Path) -> None:
     assert set(manifest) <= set(checkpoints._NAMES)
 
 
+@pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+@pytest.mark.parametrize("method", ["exact", "iterative", "lowrank", "partition", "subsample"])
+def test_a_checkpoint_of_another_kernel_is_refused(tmp_path: Path, method: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 5)), np.arange(60) % 2
+    options: Any = {"method": method, "ridge": 0.1, "checkpoint": tmp_path / "c"}
+    cgscore.score(X, y, **options)
+    with pytest.raises(StorageError, match="the kernel differs: relu, now relu-ntk-3"):
+        cgscore.score(X, y, kernel="relu-ntk-3", **options)
+
+
 def test_other_labels_take_the_same_checkpoint(tmp_path: Path) -> None:
     score(checkpoint=tmp_path)
     X, y = data()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,7 +13,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import OptionError
-from cgscore.result.places import _memory
+from cgscore.result.places import RELATIVE, _memory, located, portable
 
 
 def saved(folder: Path) -> Path:
@@ -30,11 +31,16 @@ def saved(folder: Path) -> Path:
     return path
 
 
+def document(path: Path) -> Any:
+    """What the file itself says."""
+    return json.loads(pq.read_metadata(path).metadata[b"cgscore"])
+
+
 def test_no_absolute_path_is_saved(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    document = json.loads(pq.read_metadata(path).metadata[b"cgscore"])
-    assert document["meta"]["source"] == "../data/inputs.npz"
-    assert document["meta"]["read_options"]["labels"] == "../data/labels.npy"
+    meta = document(path)["meta"]
+    assert meta["source"] == "../data/inputs.npz"
+    assert meta["read_options"]["labels"] == "../data/labels.npy"
     assert str(tmp_path) not in path.read_bytes().decode("latin-1")
 
 
@@ -83,3 +89,66 @@ def test_a_damaged_memory_is_none(tmp_path: Path, content: bytes) -> None:
     shutil.move(path, tmp_path / "scores.parquet")
     with pytest.raises(OptionError, match="is not there"):
         cgscore.load(tmp_path / "scores.parquet").data()
+
+
+def test_a_file_of_features_is_moved_with_the_data(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    features = tmp_path / "data" / "features.npz"
+    np.savez(features, X=np.random.default_rng(1).standard_normal((20, 4)))
+    read = cgscore.read(
+        tmp_path / "data" / "inputs.npz",
+        labels=str(tmp_path / "data" / "labels.npy"),
+        encoder=str(features),
+    )
+    cgscore.score(read).save(path)
+    assert str(tmp_path) not in json.dumps(document(path))
+    shutil.move(tmp_path / "data", tmp_path / "there" / "data")
+    shutil.move(tmp_path / "results", tmp_path / "there" / "results")
+    assert cgscore.load(tmp_path / "there" / "results" / path.name).data().shape == (20, 4)
+
+
+def test_what_is_remembered_is_not_replaced_by_what_is_not_there(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    alone = shutil.copy(path, tmp_path / "scores.parquet")
+    (tmp_path / "data").rename(tmp_path / "unmounted")
+    (tmp_path / "deep").mkdir()
+    cgscore.load(path).save(tmp_path / "deep" / "copy.parquet")
+    cgscore.load(alone).save(tmp_path / "deep" / "copy.parquet")
+    (tmp_path / "unmounted").rename(tmp_path / "data")
+    assert cgscore.load(alone).data().shape == (20, 3)
+
+
+@pytest.mark.parametrize("listed", [5, None, [["a"]], "source", {"source": 1}])
+def test_odd_lists_of_names_do_not_break_loading(tmp_path: Path, listed: object) -> None:
+    meta = {"source": "x", "read_options": {}, "fingerprint": "0" * 32, RELATIVE: listed}
+    assert located(meta, tmp_path)["source"] == "x"
+
+
+@pytest.mark.parametrize(
+    "name", ["//server/share/x.npz", "\\\\server\\share\\x", "C:\\x", "/etc/passwd", "\\x"]
+)
+def test_absolute_names_in_a_file_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """On Windows a look at the name of a share sends it the user's credentials."""
+    monkeypatch.setattr("os.path.exists", lambda path: pytest.fail(f"looked at {path}"))
+    meta = {"source": name, "read_options": {}, "fingerprint": "0" * 32, RELATIVE: ["source"]}
+    assert located(meta, tmp_path)["source"] == name
+
+
+def test_names_of_another_system_and_of_models_are_shortened(tmp_path: Path) -> None:
+    options = {"labels": "C:\\private\\l.csv", "encoder": "transformers:/private/model"}
+    meta = {
+        "source": "D:\\",
+        "read_options": options,
+        "fingerprint": "0" * 32,
+        "notes": ["C:\\private\\l.csv: 3 labels", "and/private/model/or", "n/a"],
+        "encoder": {"name": "transformers:/private/model"},
+    }
+    content = portable(meta, Path("/private/results"))
+    assert content["source"] == "data"
+    assert content["read_options"] == {"labels": "l.csv", "encoder": "transformers:../model"}
+    assert content["notes"] == ["l.csv: 3 labels", "and/private/model/or", "n/a"]
+    assert content["encoder"] == {"name": "transformers:model"}
+    back = located(content, Path("/elsewhere/results"))
+    assert back["read_options"]["encoder"] == "transformers:/elsewhere/model"

@@ -144,7 +144,8 @@ class Encoding:
             X = dataset.X.reshape(len(dataset), -1)
         _refuse_unusable(X, name)
         if identity is None:
-            identity = f"{name} {in_memory(X, None).inputs_digest}"
+            file = "" if name is None else Path(name).name  # wherever the data are
+            identity = f"{file} {in_memory(X, None).inputs_digest}"
         X = scaled(X, self.scaling)
         _refuse_zero(X, name)
         return self._encoded(dataset, X, name, encoder, identity, notes)

@@ -36,7 +36,7 @@ from cgscore.execution.blas import libraries
 from cgscore.execution.file_lock import FileLock
 from cgscore.execution.files import naming_failures, sync_folder, write_and_rename
 from cgscore.execution.sealed import renewed, sealed, unsealed, work_digest
-from cgscore.kernel import UnitRows
+from cgscore.kernel import Kernel, UnitRows
 
 FORMAT = 2
 
@@ -51,6 +51,7 @@ _NAMES = {
     "rows": "the number of different rows",
     "columns": "the number of columns",
     "inputs": "the data",
+    "kernel": "the kernel",
     "ridge": "the ridge",
     "byte_order": "the byte order",
     "method": "the method",
@@ -85,11 +86,17 @@ def identity(rows: UnitRows, ridge: float, **more: Any) -> dict[str, Any]:
     digest = xxhash.xxh3_128()
     for part in (rows.centred, rows.centre):
         digest.update(np.ascontiguousarray(part).view(np.uint8).data)
-    return work_identity(digest.hexdigest(), rows.shape, ridge, **more)
+    return work_identity(digest.hexdigest(), rows.shape, rows.kernel, ridge, **more)
 
 
 def work_identity(
-    inputs: str, shape: tuple[int, int], ridge: float, *, blas_threads: bool = True, **more: Any
+    inputs: str,
+    shape: tuple[int, int],
+    kernel: Kernel,
+    ridge: float,
+    *,
+    blas_threads: bool = True,
+    **more: Any,
 ) -> dict[str, Any]:
     """As `identity`, for inputs of this digest and shape.
 
@@ -106,6 +113,7 @@ def work_identity(
         "inputs": inputs,
         "rows": shape[0],
         "columns": shape[1],
+        "kernel": kernel.name,
         "ridge": ridge,
         "byte_order": sys.byteorder,
         **more,
@@ -152,7 +160,7 @@ class Checkpoint:
     def renewed(self) -> list[str]:
         """A sentence about stored parts that could not be used, if there were any."""
         names = [*(self._files.renewed if self._files else []), *self._renewed]
-        return [renewed(f"The checkpoint {self.folder}", names)] if names else []
+        return [renewed(f"The checkpoint {self.folder.name}", names)] if names else []
 
     def attach(self, files: Files) -> None:
         """Close these files with the checkpoint, and include their unusable parts in `renewed`."""

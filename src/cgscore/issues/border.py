@@ -115,7 +115,8 @@ class Hypotheses:
     odds_factor : float
         By which the odds of being wrong are multiplied in verdicts, from 1 to 2.
     weighed : bool
-        Whether noise at borders had a say: with two classes or few examples it has none.
+        Whether noise at borders had a say. It has none with two or very many classes, few examples,
+        classes that overlap, or predictions that disagree with most labels. Not saved in results.
     """
 
     members: tuple[Hypothesis, ...]

@@ -77,7 +77,7 @@ class LowRank:
         n, p = rows.shape
         m = landmark_count(n, options)
         executor: Executor = context.cluster or Local(options.memory_limit)
-        self._check_memory(Sizes(n, p, targets.k), options)
+        self.check_memory(Sizes(n, p, targets.k), options)
         keeps = keeps_predictions(n, targets.k, options)
         held = 8 * n * targets.k if keeps else 0
         shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
@@ -133,6 +133,7 @@ class LowRank:
         work = work_identity(
             problem.dataset.inputs_digest,
             inputs.streamed.shape,
+            inputs.streamed.kernel,
             inputs.ridge,
             blas_threads=False,
             method=self.name,
@@ -143,7 +144,8 @@ class LowRank:
         )
         return Checkpoint(options.checkpoint, work)
 
-    def _check_memory(self, sizes: Sizes, options: Options) -> None:
+    def check_memory(self, sizes: Sizes, options: Options) -> None:
+        """Raise `MemoryLimitError` if there is not enough memory."""
         needed, room = self.cost(sizes, options).min_bytes, memory_room(options.memory_limit)
         if needed > room.bytes:
             raise MemoryLimitError(
@@ -177,6 +179,7 @@ def choose_ridge(
     """The ridge of the least leave-one-out error of this model, near that of the exact one."""
     rows = streamed_rows(dataset.X, kernel=options.kernel)
     n = len(rows)
+    METHOD.check_memory(Sizes(*rows.shape, max(1, len(labels.classes))), options)
     landmarks = landmarks_of(rows, landmark_count(n, options), 0.0, seed=options.seed)
     sample = ridge.sample_of(n, options.seed)
     Y = targets_of(labels)[sample]
@@ -222,7 +225,7 @@ def _warnings(
             f"{m - len(landmarks):,} of {m:,} landmarks were left out: they depend on the others, "
             "mostly because rows repeat."
         )
-    if outcome.digits < MIN_DIGITS:
+    if not outcome.digits >= MIN_DIGITS:
         messages.append(
             f"The ridge is so small that about {max(0.0, outcome.digits):.0f} digits of some "
             "scores are left. A larger one keeps more."

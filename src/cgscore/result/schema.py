@@ -77,7 +77,7 @@ def _path(value: Any) -> bool:
     if not isinstance(value, str) or not value or "\0" in value or len(value) > MAX_PATH:
         return False
     try:
-        parts = os.fsencode(value).split(b"/")
+        parts = re.split(rb"[/\\]", os.fsencode(value))
     except UnicodeEncodeError:
         return False
     return max(map(len, parts)) <= MAX_NAME

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 import cgscore
 from cgscore.data.readers import spooled
-from cgscore.data.readers.spooled import stacked
+from cgscore.data.readers.spooled import stack_rows
 from cgscore.errors import DataError, SourceError, StorageError
 
 
@@ -24,7 +24,8 @@ def parquet(path: Path, X: Any, y: Any, *, fixed: bool) -> Path:
         lists = pa.FixedSizeListArray.from_arrays(flat, X.shape[1])
     else:
         lists = pa.ListArray.from_arrays(np.arange(0, X.size + 1, X.shape[1]), flat)
-    pq.write_table(pa.table({"embedding": lists, "label": y}), path, row_group_size=70)
+    table = pa.table({"embedding": lists, "label": y})
+    pq.write_table(table, path, row_group_size=70, compression="zstd")
     return path
 
 
@@ -73,16 +74,79 @@ def test_lists_of_several_lengths_are_refused_across_groups(tmp_path: Path) -> N
         cgscore.read(tmp_path / "x.parquet")
 
 
-def test_a_full_disk_is_named(mapped: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        def __enter__(self) -> Full:
-            return self
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [[[1.0, 2.0, 3.0], [4.0, 5.0]], [[6.0], [7.0, 8.0]]],
+        [[[1.0, 2.0], None, [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0], [9.0, 10.0]]],
+    ],
+)
+def test_lists_in_lists_are_tables(tmp_path: Path, lists: Any) -> None:
+    """Otherwise numbers would move to other rows."""
+    pq.write_table(pa.table({"e": lists * 3, "label": [0, 1] * 3}), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=r"different lengths|missing lists"):
+        cgscore.read(tmp_path / "x.parquet")
 
-        def __exit__(self, *error: object) -> None: ...
 
-        def write(self, content: Any) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
+def test_repeated_numbers_are_no_way_to_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes of repeated numbers would unpack to thousands of times as many."""
+    for name in ("MIN_SUSPICIOUS_BYTES", "MAX_EXPANSION"):
+        monkeypatch.setattr(f"cgscore.data.readers.bounded.{name}", 200)
+    path = parquet(tmp_path / "x.parquet", np.ones((4000, 1000)), np.arange(4000) % 2, fixed=True)
+    with pytest.raises(SourceError, match="200-fold expansion"):
+        cgscore.read(path)
 
-    monkeypatch.setattr(spooled, "TemporaryFile", lambda prefix: Full())
-    with pytest.raises(StorageError, match=r"inputs: writing failed .*Free some space"):
-        stacked(iter([np.zeros((100, 9))]), 100)
+
+@pytest.mark.parametrize("claimed", [2, 150, 250])
+def test_a_wrong_number_of_rows_is_refused(tmp_path: Path, mapped: None, claimed: int) -> None:
+    parts = [np.zeros((100, 9)), np.zeros((100, 9))]
+    (tmp_path / "file").write_bytes(bytes(14400))
+    with pytest.raises(DataError, match=f"promises {claimed} rows"):
+        stack_rows(iter(parts), claimed, str(tmp_path / "file"))
+
+
+def test_metadata_that_contradict_themselves_are_refused(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((1000, 8))
+    path = parquet(tmp_path / "x.parquet", X, np.arange(1000) % 2, fixed=True)
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    start = content.index(b"\xd0\x0f", len(content) - 8 - length)  # 1000, as a varint of Thrift
+    path.write_bytes(content[:start] + b"\xe0\x12" + content[start + 2 :])
+    assert pq.read_metadata(path).num_rows == 1200
+    with pytest.raises(SourceError, match="contradicts itself on its number of rows"):
+        cgscore.read(path)
+
+
+def test_damage_is_not_taken_for_a_failed_write(tmp_path: Path, mapped: None) -> None:
+    X = np.random.default_rng(0).standard_normal((1000, 8))
+    path = parquet(tmp_path / "x.parquet", X, np.arange(1000) % 2, fixed=True)
+    content = bytearray(path.read_bytes())
+    content[20000:20400] = bytes(400)
+    path.write_bytes(content)
+    with pytest.raises((SourceError, DataError)) as error:
+        cgscore.read(path).fingerprint  # noqa: B018
+    assert "writing failed" not in str(error.value)
+
+
+def test_tables_in_memory_stay_there(mapped: None) -> None:
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 6)
+    data = cgscore.read(pa.table({"e": lists, "label": np.arange(200) % 2}))
+    assert not isinstance(data.X, np.memmap)
+    np.testing.assert_array_equal(data.X, X)
+
+
+def test_a_full_disk_is_named(
+    mapped: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(bytes(7200))
+    full = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
+    monkeypatch.setattr(spooled, "TemporaryFile", lambda prefix: full)
+    with pytest.raises(StorageError, match=r"TMPDIR .*writing failed .*Free some space"):
+        stack_rows(iter([np.zeros((100, 9))]), 100, str(tmp_path / "file"))
+    usage = shutil._ntuple_diskusage(1000, 900, 100)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(StorageError, match=r"would hold 7\.2 kB; 0\.1 kB is free"):
+        stack_rows(iter([np.zeros((100, 9))]), 100, str(tmp_path / "file"))

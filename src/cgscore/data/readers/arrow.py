@@ -39,7 +39,7 @@ from cgscore.data.readers.arrow_texts import (
 )
 from cgscore.data.readers.bounded import check_columns, check_expansion, reading, refuse_size
 from cgscore.data.readers.options import ReadOptions
-from cgscore.data.readers.spooled import stacked
+from cgscore.data.readers.spooled import stack_rows
 from cgscore.data.tables import check_dropped, dropped_note, from_frame, table_of_polars
 from cgscore.errors import DataError, OptionError, SourceError
 from cgscore.spelling import spelled
@@ -87,16 +87,22 @@ def parquet_rows(path: Path, file: Any) -> Rows:
 
 
 def _batch_rows(group: Any) -> int:
-    """Rows taken from a group at a time: few if they are large, as photographs are."""
-    return int(
-        max(1, min(_BATCH_ROWS, _BATCH_BYTES * group.num_rows // max(1, group.total_byte_size)))
-    )
+    """Rows taken from a group at a time: few if they are large, as photographs and lists are.
+
+    Bytes are those of encoded pages, which say nothing about repeated numbers; so these count, too.
+    """
+    numbers = max(group.column(at).num_values for at in range(group.num_columns))
+    size = max(1, group.total_byte_size, 8 * numbers)
+    return int(max(1, min(_BATCH_ROWS, _BATCH_BYTES * group.num_rows // size)))
 
 
 def _check_claims(path: Path, metadata: Any, max_columns: int | None) -> None:
     """Refuse a file whose metadata promise more than it can hold, or than memory holds."""
     check_columns(path, metadata.num_columns, max_columns)
-    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    if metadata.num_rows != sum(group.num_rows for group in groups):
+        raise SourceError(f"{path} contradicts itself on its number of rows. It is damaged.")
+    size = sum(group.total_byte_size for group in groups)
     cells = 8 * metadata.num_rows * metadata.num_columns  # as pandas will hold them
     check_expansion(path, path.stat().st_size, max(size, cells))
     refuse_size(path, max(size - _list_bytes(metadata), cells))
@@ -109,11 +115,13 @@ def _list_bytes(metadata: Any) -> int:
     if len(lists) != 1:
         return 0
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    others = tuple(f"{name}." for name in schema.names if name.startswith(f"{lists[0]}."))
     return sum(
         group.column(at).total_uncompressed_size
         for group in groups
         for at in range(group.num_columns)
-        if group.column(at).path_in_schema.split(".")[0] == lists[0]
+        if f"{group.column(at).path_in_schema}.".startswith(f"{lists[0]}.")
+        and not f"{group.column(at).path_in_schema}.".startswith(others)
     )
 
 
@@ -295,7 +303,7 @@ def _contents(column: Any, rows: Rows) -> list[Encoded]:
 
 def _lists(rows: Rows, column: str, label: str | None, options: ReadOptions) -> Dataset:
     """One column of lists of numbers, all of one length, as the inputs."""
-    X = stacked(_list_parts(rows, column), rows.count)
+    X = stack_rows(_list_parts(rows, column), rows.count, rows.name)
     y = None if label is None else column_values(rows.column(label))
     used = (column, label, *named_columns(options).values(), *options.annotators)
     left_out = [name for name in rows.schema.names if name not in used]
@@ -315,25 +323,33 @@ def _list_parts(rows: Rows, column: str) -> Iterator[NDArray[Any]]:
     """The rows of a column of lists, batch by batch, all of one length."""
     length = None
     for batch in rows.batches([column]):
-        values = batch.column(0)
+        values = flat = batch.column(0)
         if not len(values):
             continue
-        if values.null_count:
-            raise DataError(f"{rows.name}: column {column!r} has missing lists.")
-        flat = values.flatten()
         while is_list(flat.type):
+            if flat.null_count:
+                raise DataError(f"{rows.name}: column {column!r} has missing lists.")
+            _check_lengths(flat, f"{rows.name}: column {column!r}")
             flat = flat.flatten()
         if not is_number(flat.type):
             raise DataError(
                 f"{rows.name}: column {column!r} holds lists of {flat.type}, not numbers."
             )
-        lengths = np.asarray(values.value_lengths()) if hasattr(values, "value_lengths") else None
-        if lengths is not None and lengths.min() < lengths.max():
-            raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
-        if flat.null_count or not len(flat) or len(flat) % len(values):
+        if flat.null_count or not len(flat):
             raise DataError(f"{rows.name}: column {column!r} is not one table of numbers.")
         part = flat.to_numpy(zero_copy_only=False).reshape(len(values), -1)
         if length not in (None, part.shape[1]):
             raise DataError(f"{rows.name}: column {column!r} holds lists of different lengths.")
         length = part.shape[1]
         yield part
+
+
+def _check_lengths(lists: Any, name: str) -> None:
+    """Refuse lists of different lengths; those of a fixed size are alike."""
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_list(lists.type) or not len(lists):
+        return
+    lengths = np.asarray(lists.value_lengths())
+    if lengths.min() < lengths.max():
+        raise DataError(f"{name} holds lists of different lengths.")

@@ -15,6 +15,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from cgscore.errors import SingularKernelError, StorageError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
@@ -88,7 +89,13 @@ def solve(
             file.flush()
         mapped: Any = np.memmap(file, np.float32, "r", 0, (n, targets.k))
         values = replace(values, loo=mapped)
-    lost = np.finfo(np.float64).eps / (values.d * second.D)  # d is a difference from 1 / D
+    if not (np.isfinite(values.d) & (values.d > 0)).all():
+        raise SingularKernelError(
+            "The ridge is so small that the inverse of the kernel matrix has no digits left. "
+            "Use a larger one."
+        )
+    # d is a difference from 1 / D, of sums of as many terms as there are landmarks
+    lost = np.finfo(np.float64).eps * np.sqrt(len(landmarks)) / (values.d * second.D)
     return Outcome(
         values,
         np.sum([part.complexity for part in parts], axis=0),
@@ -132,26 +139,25 @@ def _second_pass(
 ) -> Iterator[Values]:
     """What every segment is worth, in order."""
     segments = model.segments(len(shared.rows))
-    saved: dict[int, Values] = {}
-    for number in range(len(segments)):
-        arrays = None if store is None else store.load(f"segment-{number}")
-        if arrays is not None:
-            saved[number] = _values(arrays)
-    missing = [number for number in range(len(segments)) if number not in saved]
+    # looked at now and loaded in turn: all of them at once may be more than memory holds
+    missing = [number for number in range(len(segments)) if _saved(store, number) is None]
     computed = in_order(
         executor.map(model.value_segment, shared, [segments[number] for number in missing])
     )
     for number in range(len(segments)):
-        if number in saved:
-            yield saved.pop(number)
-            continue
-        values = next(computed)
-        if store is not None:
+        values = next(computed) if number in missing else _saved(store, number)
+        if values is None:
+            raise StorageError("A part of the checkpoint was removed while it was in use.")
+        if store is not None and number in missing:
             store.save(f"segment-{number}", complexity=values.complexity, **vars(values.valuation))
         yield values
 
 
-def _values(arrays: dict[str, Any]) -> Values:
+def _saved(store: StepStore | None, number: int) -> Values | None:
+    """A segment of an earlier run."""
+    arrays = None if store is None else store.load(f"segment-{number}")
+    if arrays is None:
+        return None
     names = [field.name for field in fields(Valuation)]
     return Values(Valuation(**{name: arrays[name] for name in names}), arrays["complexity"])
 
