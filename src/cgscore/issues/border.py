@@ -127,9 +127,15 @@ class Hypotheses:
     weighed: bool = False
 
     @property
-    def strong(self) -> bool:
-        """Whether hypotheses on strong noise at borders have most of the weight."""
-        return sum(each.weight for each in self.members if each.strength >= STRONG) > 0.5
+    def explains(self) -> bool:
+        """Whether labels that differ are noise rather than nature.
+
+        Where noise at borders was weighed, that is so unless strong hypotheses have most of the
+        weight; elsewhere if labels of clear examples name any class.
+        """
+        if not self.weighed:
+            return self.direction <= MAX_OVERLAP_DIRECTION  # not so for NaN
+        return sum(each.weight for each in self.members if each.strength >= STRONG) <= 0.5
 
 
 def noise_odds(T: Array) -> Array:

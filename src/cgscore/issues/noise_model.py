@@ -20,8 +20,8 @@ the subject of further hypotheses (`border.py`), over which verdicts are average
 
 Where classes may overlap by nature, T is scaled to the level of noise under which the given labels
 are most likely. That is so for two classes, which show no directions of noise, and where
-predictions disagree with many labels, unless noise at borders that is weak explains these: strong
-noise at borders cannot be told from nature.
+predictions disagree with many labels, unless noise explains these: labels that name any class, or
+noise at borders that is weak. Strong noise at borders cannot be told from nature.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def estimate_noise(
     overlap = anchors.overlap or overlapping(G, j, calibration)
     calibration = calibrate(G, j, T, calibration, penalty)
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
-    natural = (k == 2 or disagree(G, j)) and (border.strong or not border.weighed)
-    if overlap or natural:
+    doubtful = k == 2 or disagree(G, j)
+    if overlap or (doubtful and not border.explains):
         level, T, calibration = _likely_level(G, j, T, penalty, overlap)
         overlap = overlap or level <= MAX_OVERLAP_LEVEL
         border = border_hypotheses(G, j, T, calibration, overlap=overlap)
