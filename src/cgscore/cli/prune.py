@@ -321,12 +321,13 @@ def _suspects(scores: Scores) -> NDArray[Any] | None:
     return scores.label_issues()["is_label_issue"].to_numpy()
 
 
-def _suspects_text(count: int, stay: int, keep_issues: bool) -> str:
+def _suspects_text(count: int, kept: int, keep_issues: bool) -> str:
     labels = f"{count:,} suspected label{'s' if count > 1 else ''}"
     if keep_issues:
-        return f"  suspects {stay:,} of {labels} stay; without --keep-issues they are dropped first"
-    if stay:
-        return f"  suspects of {labels}, {stay:,} stay: the share to keep needs them"
+        return (
+            f"  suspects {kept:,} of {labels} {'is' if kept == 1 else 'are'} kept; without "
+            "--keep-issues they are dropped first"
+        )
     return f"  suspects {labels} dropped first (--keep-issues treats them like the others)"
 
 
@@ -399,9 +400,9 @@ def _print_kept(
     by: str,
     values: NDArray[Any],
 ) -> None:
-    """Print how many examples stay of how many classes, and the range of their scores."""
+    """Print how many examples are kept of how many classes, and the range of their scores."""
     count, total = len(positions), len(scores)
-    text = f"{count:,} of {total:,} examples stay ({count / total:.1%}), {order}"
+    text = f"{count:,} of {total:,} examples are kept ({count / total:.1%}), order {order}"
     if len(scores.classes):
         counts = scores.table["given_label"].iloc[positions].value_counts()
         text += f", from {len(counts)} of {len(scores.classes)} classes: {counts.min():,} to "

@@ -521,7 +521,7 @@ class Scores:
         if ranked and not (isinstance(by, str) and by == "cg"):
             raise OptionError(f"by is for orders that sort by a score; got order={order!r}.")
         if order == "auto":
-            drop_issues = bool(len(self.classes)) and bool(self.table["margin"].notna().any())
+            drop_issues = self.judged
         pool = self._pool(fraction, per_class, np.zeros(len(self)) if ranked else by, drop_issues)
         useful, windows = None, {}
         if ranked:
@@ -618,7 +618,7 @@ class Scores:
             As for `keep`.
         """
         judged = None
-        if len(self.classes) and self.table["margin"].notna().any():
+        if self.judged:
             judged = ~self.label_issues()["is_label_issue"].to_numpy()
             judged = judged if judged.any() else None
         positions = as_positions(kept, len(self))
