@@ -29,7 +29,7 @@ from cgscore.execution.progress import Listener, Named, Timed, reporter
 from cgscore.factorisation import Factor
 from cgscore.issues.annotators import Agreement, agree
 from cgscore.kernel import unit_rows
-from cgscore.labels import Labels, as_labels
+from cgscore.labels import Labels, as_labels, no_labels
 from cgscore.methods import METHODS
 from cgscore.methods.auto import Choice, choose, instead_of_iterative
 from cgscore.methods.cost import Sizes
@@ -354,7 +354,7 @@ def _judgement(
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:
     if dataset.y is None:
-        raise LabelError("There are no labels. Give y, one label per example.")
+        raise no_labels()
     return as_labels(dataset.y, len(dataset), task, dataset.label_name)
 
 

@@ -60,7 +60,7 @@ def test_what_stays(tmp_path: Path) -> None:
     assert (np.flatnonzero(mask) == expected).all()
     assert json.loads(done.stdout)["kept"] == len(expected)
     for arguments, message in (
-        ("--keep 2 -o k.csv", "above 0 and at most 1"),
+        ("--keep 2 -o k.csv", "--keep must be above 0 and at most 1"),
         ("--keep 0.5 -o k.txt", "ends in .csv"),
         ("--keep 0.5 --copy", "--data-to"),
         ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
@@ -155,7 +155,8 @@ def test_auto_drops_suspects_and_ranks(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["order"] == "stratified"
     assert "is not there" in document["fallback"]
-    assert "stratified is taken" in done.stderr
+    assert document["fallback"].endswith("Give the scored data: --source PATH")
+    assert "the order stratified is used instead" in done.stderr
     expected = scores.keep(0.2, "stratified", drop_issues=True)
     assert (pd.read_csv(tmp_path / "kept.csv")["position"] == expected).all()
     done = invoke(*prune, "--source", "moved.npz", "--keep-issues", "--json", folder=tmp_path)

@@ -123,7 +123,7 @@ def _data(scores: Scores, source: str, read: ReadFlags, data: str | None) -> Dat
     except CGScoreError as error:
         if data is not None or encoder is not None:
             raise
-        print_note(f"only ids and labels are exported: {error} Say where the data are: --source")
+        print_note(f"only ids and labels are exported: {error}")
         return None
 
 

@@ -113,7 +113,7 @@ def import_(
         return
     _print_answer(tool.title, checked, recorded, flagged)
     if after is None:
-        print(f"Scores were not renewed: {reason} Say where the data are: --source")
+        print(f"Scores were not updated: {reason}")
     else:
         for warning in after.meta["warnings"]:
             print_warning(warning)

@@ -159,7 +159,7 @@ def prune(
         if dataset is None and "rank" not in scores.table:
             taken = FALLBACK_ORDER
             print_note(
-                f"without the inputs examples cannot be ranked; {FALLBACK_ORDER} is taken. {reason}"
+                f"ranking needs the inputs; the order {FALLBACK_ORDER} is used instead. {reason}"
             )
     options: dict[str, Any] = {"seed": seed, "landmarks": landmarks, "checkpoint": checkpoint}
     ranked = taken in RANKED_ORDERS
@@ -232,7 +232,7 @@ def _opened_data(
 ) -> tuple[Dataset | None, str | None]:
     """The scored data, or None and the reason where they are not required."""
     try:
-        return _scored_data(scores, data, encoder), None
+        return scores.data(data, encoder=encoder), None
     except CGScoreError as error:
         if required:
             raise
@@ -356,16 +356,6 @@ def _check_outputs(
         check_not_input("--data-to", data_output, *inputs)
         if output is not None and data_output.resolve() == output.resolve():
             raise OptionError("-o and --data-to name the same file.")
-
-
-def _scored_data(scores: Scores, data: str | None, encoder: str | None) -> Dataset:
-    """The scored data; an error about the saved source names the flag for another one."""
-    try:
-        return scores.data(data, encoder=encoder)
-    except CGScoreError as error:
-        if data is not None:
-            raise
-        raise OptionError(f"{error} At the command line: --source") from error
 
 
 def _write_kept(

@@ -224,9 +224,7 @@ def _open_review(
     except CGScoreError as error:
         if needs_data:
             raise
-        print_note(
-            f"pictures and neighbours are left out: {error} Say where the data are: --source"
-        )
+        print_note(f"pictures and neighbours are left out: {error}")
     name = source.removeprefix("sklearn:").rstrip(f"/{os.sep}")  # a folder may end in either
     file = decisions or Path(f"{name}.review")
     kept = Decisions(file, scores.meta["fingerprint"], reviewer=reviewer)

@@ -519,7 +519,10 @@ class Scores:
         check_selection(fraction, order, offset, seed)
         ranked = order in RANKED_ORDERS
         if ranked and not (isinstance(by, str) and by == "cg"):
-            raise OptionError(f"by is for orders that sort by a score; got order={order!r}.")
+            raise OptionError(
+                f"by is for orders that sort by a score; got {spelled(order=order)}. Leave by out, "
+                f"or choose such an order: {spelled(order='low-first')}"
+            )
         if order == "auto":
             drop_issues = self.judged
         pool = self._pool(fraction, per_class, np.zeros(len(self)) if ranked else by, drop_issues)
