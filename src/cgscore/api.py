@@ -104,9 +104,10 @@ preprocess, encoder, scaling
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
         estimator: each class against random samples of the others. ``lowrank`` lets some rows,
         the landmarks, stand for all; it needs a ridge and takes inputs chunk by chunk.
-        ``partition`` scores random blocks, for data that fit nowhere else. ``auto`` takes
-        ``exact`` where that takes a minute or so, ``iterative`` where it is cheaper and fits;
-        where neither does, ``lowrank`` with a ridge and for judging, and ``partition`` without.
+        ``partition`` scores random blocks, for data that fit nowhere else. ``auto`` uses
+        ``exact`` if that takes a minute at most, otherwise the faster of ``exact`` and
+        ``iterative`` that fits in memory. If neither fits, it uses ``lowrank`` if there is a ridge
+        (as there is for judging labels), otherwise ``exact`` on disk, or ``partition``.
     ridge : float or "auto"
         Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
         with the least leave-one-out error on a sample, which finds wrong labels best. With 0,
@@ -117,16 +118,17 @@ preprocess, encoder, scaling
     device : str
         For ``iterative``: ``"cuda"``, ``"mps"`` or another device of torch does the products.
     ratio : float
-        For ``subsample``: others that are drawn for each example of a class.
+        For ``subsample``: examples of other classes drawn for each example of a class.
     runs : int, optional
         For ``subsample`` and ``partition``: repetitions that are averaged. By default, for the
         first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
     landmarks : int, optional
-        For ``lowrank``: how many; 4,000 by default. Time grows with their square, memory too.
+        For ``lowrank``: number of landmarks; 4,000 by default. Time and memory grow with its
+        square.
     keep_predictions : bool, optional
-        For ``lowrank``: whether `Scores.loo` is kept. By default where examples times classes are
-        at most 2e8. Otherwise predictions are in a temporary file while labels are judged, and the
-        result has the predicted label, the margin and the verdicts.
+        For ``lowrank``: whether `Scores.loo` is kept. By default, it is kept if there are at
+        most 2e8 predictions (examples times classes). Otherwise they are in a temporary file while
+        labels are judged, and the result has the predicted label, the margin and the verdicts.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
     kernel : str
@@ -137,7 +139,7 @@ preprocess, encoder, scaling
         tenth of the examples; ``meta["task_reason"]`` says why.
     dtype : {"float64", "float32"}
         Precision of the arithmetic. ``float32`` takes about half the memory and time; what it
-        costs in precision is measured on a sample and stands in ``meta["loss"]``.
+        costs in precision is measured on a sample and stored in ``meta["loss"]``.
     seed : int
         For methods that draw random numbers; ``exact`` draws none.
     memory_limit : int or str, optional
@@ -145,9 +147,9 @@ preprocess, encoder, scaling
         the machine has. What does not fit in memory is kept on disk.
     checkpoint : path, optional
         A folder, made if missing, in which finished work is kept: an interrupted run that is
-        started again goes on from there and ends with the same bits. The folder stays afterwards
-        and serves, with ``exact``, any other labels of the same inputs (about 4 n^2 bytes); with
-        ``subsample`` and ``partition``, more runs.
+        started again continues from there and gives the same bits. The folder is kept and can be
+        reused: with ``exact`` for any other labels of the same inputs (about 4 n^2 bytes), with
+        ``subsample`` and ``partition`` for more runs.
     duplicates : {"merge", "error"}
         Whether identical rows are scored as one (without a ridge) or refused.
     judge : bool
@@ -433,7 +435,7 @@ def factor(
 def complexity(
     X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "auto"
 ) -> dict[Any, float]:
-    """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
+    """``y^T (H + ridge I)^-1 y`` of every class; under ``"target"`` for regression."""
     dataset = read(X, labels=y)
     labels = _checked_labels(dataset, task)
     return factor(dataset, ridge=ridge).complexity(labels.values, task=labels.task)

@@ -86,8 +86,8 @@ def read(
     skip_bad : bool
         Leave unreadable images out, and say so in `Dataset.notes`, instead of raising.
     preprocess : {"auto", "none", "table"}
-        ``table`` standardises numbers, takes dates apart, encodes categories one-hot, fills and
-        marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
+        ``table`` standardises numbers, splits dates into parts, encodes categories one-hot, fills
+        and marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
         numbers as they are. ``auto`` is ``table`` for tables (files and data frames, wherever their
         labels are) and ``none`` for everything else, such as arrays.
     encoder : str or path, optional
@@ -103,16 +103,16 @@ def read(
     text_column : str, optional
         Column of a table that holds the texts; by default found by how its values look.
     max_columns : int, optional
-        Most columns of a table in a file; 50,000 by default, so that a damaged header cannot fill
-        the memory.
+        Largest number of columns of a table in a file; 50,000 by default, so that a damaged header
+        cannot fill the memory.
     drop : str or list of str, optional
         Columns of a table that are left out. Columns that count or name the rows are left out
         without it, and `Dataset.notes` says which.
     source_column, group_column : str or (n,) array, optional
         Column of a table, or one value for each example, that says who or what delivered its label
-        (an annotator, batch, file or day), and which group it belongs to. No inputs: kept in
-        `Dataset.columns`, for `Scores.sources` and `Scores.groups`. A missing value is a source or
-        group of its own.
+        (an annotator, batch, file or day), and which group it belongs to. They are not
+        inputs; they are kept in `Dataset.columns`, for `Scores.sources` and `Scores.groups`. A
+        missing value is a source or group of its own.
     annotator_columns : str or list of str, optional
         Several labels per example. Several names: columns with the labels of one annotator each,
         which may have gaps. One name: the column that says who gave the label of a row, in a table
@@ -121,7 +121,7 @@ def read(
     device : str
         Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
-        Who hears of the decoding and encoding, as for `cgscore.score`.
+        How progress of decoding and encoding is reported, as for `cgscore.score`.
 
     Raises
     ------
