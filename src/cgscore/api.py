@@ -200,7 +200,9 @@ preprocess, encoder, scaling
         raise OptionError("client and device cannot be combined: give one of them.")
     if isinstance(y, str):
         if label_column not in (None, y):
-            raise OptionError(f"y={y!r} and label_column={label_column!r} name two columns.")
+            raise OptionError(
+                f"y={y!r} and label_column={label_column!r} name two columns. Give one of them."
+            )
         y, label_column = None, y
     dataset = read(
         data,
@@ -272,7 +274,7 @@ def _agreement(
         labels = as_labels(y, len(dataset), "classification", "the consensus")
         judgement, failures = _judgement(dataset, labels, options, context)
         if failures and not notes:
-            notes.append(f"Annotators are weighed without the inputs. {failures[0]}")
+            notes.append(f"Annotators are weighted without the inputs. {failures[0]}")
         return labels.classes, None if judgement is None else judgement.loo
 
     return agree(annotations, predict), notes
@@ -341,7 +343,8 @@ def _judgement(
         problem = Problem(_inputs(plain, options, choice.method), plain, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
     except (ConvergenceError, MemoryLimitError) as error:
-        return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]
+        reason = f"because the separate solution for judging failed: {error}"
+        return None, [f"Labels are judged by the scores themselves, {reason}"]
     facts = {
         "ridge": options.ridge,
         "ridge_choice": None if ridge is None else vars(ridge).copy(),

@@ -177,7 +177,8 @@ class Problem:
         if alone:
             messages.append(
                 f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
-                f"({first_five(alone)}): nothing of its class is left to predict it from."
+                f"({first_five(alone)}): without that example, nothing of the class is left to "
+                "predict it from."
             )
         return messages
 

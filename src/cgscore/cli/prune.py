@@ -47,9 +47,9 @@ def prune(
         str,
         typer.Option(
             "--order",
-            help="auto (suspects out, then greedy), greedy (next comes the example that lowers the "
-            "error of kernel regression most), low-first (keeps hard examples), high-first (keeps "
-            "typical ones), window, stratified or random.",
+            help="auto (drops suspects, then greedy), greedy (each time, the example that lowers "
+            "the error of kernel regression most), low-first (keeps hard examples), high-first "
+            "(keeps typical ones), window, stratified or random.",
         ),
     ] = "auto",
     offset: Annotated[
@@ -73,22 +73,22 @@ def prune(
         bool,
         typer.Option(
             "--keep-issues/--drop-issues",
-            help="Whether suspected label errors may stay. By default they are dropped first; with "
-            "--keep 1, nothing else is.",
+            help="Whether suspected label errors may be kept. By default they are dropped first; "
+            "with --keep 1, nothing else is.",
         ),
     ] = False,
     mask: Annotated[
         bool,
         typer.Option(
             "--mask",
-            help="In -o, list all examples, with true or false for whether each is kept.",
+            help="Write all examples to -o, with true for those kept and false for the others.",
         ),
     ] = False,
     weights: Annotated[
         bool,
         typer.Option(
             "--weights",
-            help="In -o, add how many examples each kept one stands for, for weighted training.",
+            help="Add to -o how many examples each kept one stands for, for weighted training.",
         ),
     ] = False,
     rank_output: Annotated[
@@ -104,7 +104,8 @@ def prune(
         typer.Option(
             "--landmarks",
             min=1,
-            help="Rank of the features in which examples are ranked [default: 1,000].",
+            help="Number of landmarks (rank of the features) used to rank examples [default: "
+            "1,000].",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -290,13 +291,13 @@ def _print_choice(console: Console, scores: Scores, selection: Selection) -> Non
         )
     if selection.useful is not None:
         console.print(
-            f"  ranking  after {selection.useful:,} examples no other lowers the error; from there "
-            "on the order goes by least loss"
+            f"  ranking  after {selection.useful:,} examples no further one lowers the error; from "
+            "there on, those that raise it least come first"
         )
     if len(selection.positions) < selection.wanted:
         console.print(
-            f"  fewer    {selection.wanted:,} were asked for, and {len(selection.pool):,} are "
-            "unsuspected (--keep-issues lets suspects stay)"
+            f"  fewer    {selection.wanted:,} were requested, but only {len(selection.pool):,} are "
+            "unsuspected (--keep-issues keeps suspects, too)"
         )
 
 
@@ -309,8 +310,8 @@ def _print_expected(
         return
     measure = "accuracy" if len(scores.classes) else "of the variance"
     console.print(
-        f"  expected {expected.kept:.1%} {measure} with what stays, {expected.all:.1%} with all "
-        f"(leave-one-out kernel regression of rank {expected.rank:,})"
+        f"  expected {expected.kept:.1%} {measure} with the kept examples, {expected.all:.1%} with "
+        f"all (leave-one-out kernel regression of rank {expected.rank:,})"
     )
 
 

@@ -27,7 +27,8 @@ _DIGEST_BYTES = 1 << 24  # hashed at a time
 #: The warning of what is found in photographs without an encoder.
 PIXELS_OF_PHOTOGRAPHS = (
     "The photographs are compared by their raw pixels, which say little about what they show: do "
-    "not rely on these verdicts. Do not ask for the encoder pixels, so that another compares them."
+    "not rely on these verdicts. To compare them by an image encoder, leave out encoder='pixels' "
+    "(command line: --encoder pixels)."
 )
 
 

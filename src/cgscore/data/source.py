@@ -197,14 +197,17 @@ def _read(source: Any, options: ReadOptions, encoding: Encoding) -> Dataset:
     if isinstance(source, Dataset):
         if options.has_origins:
             raise OptionError(
-                "The data are read already. Name columns of sources, groups and annotators where "
-                "they are read."
+                "The data have been read already. Give source_column, group_column and "
+                "annotator_columns to cgscore.read."
             )
         dataset = _with_columns(_with_labels(source, options.labels), columns)
         if encoding.is_trivial:
             return dataset
         if dataset.made_from is not None and dataset.texts is None:
-            raise OptionError("The dataset is encoded already. Encode the one it was made from.")
+            raise OptionError(
+                "The dataset is encoded already. Leave encoder and scaling out, or read the data "
+                "again without an encoder."
+            )
         return encoding.apply(dataset)
     dataset = _load(source, replace(options, context=encoding.context()))
     if options.labels is not None:
@@ -259,7 +262,7 @@ def _sample_path(path: Path, options: ReadOptions) -> Sample | None:
 def _reader(path: Path, options: ReadOptions) -> Reader:
     """The reader of a file or folder, if that exists and all options are for it."""
     if not path.exists():
-        hint = " It is a link to nothing." if path.is_symlink() else _similar(path)
+        hint = " It is a broken link." if path.is_symlink() else _similar(path)
         raise SourceError(f"{path} does not exist.{hint}")
     if not path.is_dir():
         check_regular(path)
@@ -340,9 +343,9 @@ def _checked(dataset: Dataset, options: ReadOptions) -> Dataset:
         text, separator = several
         column = f"column {options.label_column!r}" if options.label_column else "the labels"
         raise LabelError(
-            f"{dataset.source}: {text[:100]!r} in {column} is several labels, separated by "
-            f"{separator!r}. One label per example is expected: choose one of several, or, to take "
-            f"every combination for a class, write it with another sign than {separator!r}."
+            f"{dataset.source}: {text[:100]!r} in {column} looks like several labels, separated "
+            f"by {separator!r}. One label per example is expected: keep one of them or, to make "
+            f"every combination a class, join them with another character than {separator!r}."
         )
     return replace(dataset, options=options.as_metadata())
 
