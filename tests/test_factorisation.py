@@ -198,7 +198,7 @@ def test_too_large_is_refused_before_allocating() -> None:
         (
             {"y": [0.5, 1, 2, 1], "task": "classification"},
             LabelError,
-            'fractions such as 0.5.*task="regression"',
+            "fractions such as 0.5.*task='regression'",
         ),
         ({"y": [[0, 1]] * 4}, LabelError, r"shape \(4, 2\)"),
         ({"y": ["a", 1, "b", 2]}, LabelError, "types int, str"),

@@ -6,7 +6,7 @@ import pytest
 
 import cgscore
 from cgscore.errors import SourceError
-from cgscore.spelling import messages_for, spelled
+from cgscore.spelling import for_reader, messages_for, spelled
 
 
 def test_options_are_spelled_for_the_reader() -> None:
@@ -17,6 +17,8 @@ def test_options_are_spelled_for_the_reader() -> None:
         with messages_for("python"):
             assert spelled(skip_bad=True, resize=(64, 48)) == "skip_bad=True, resize=(64, 48)"
         assert spelled(label_column="a b") == '--label-column "a b"'
+        assert for_reader(python="data=...", command_line="--source PATH") == "--source PATH"
+    assert for_reader(python="data=...", command_line="--source PATH") == "data=..."
 
 
 def test_errors_speak_to_the_reader(tmp_path: object) -> None:

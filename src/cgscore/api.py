@@ -29,7 +29,7 @@ from cgscore.execution.progress import Listener, Named, Timed, reporter
 from cgscore.factorisation import Factor
 from cgscore.issues.annotators import Agreement, agree
 from cgscore.kernel import unit_rows
-from cgscore.labels import Labels, as_labels
+from cgscore.labels import Labels, as_labels, no_labels
 from cgscore.methods import METHODS
 from cgscore.methods.auto import Choice, choose, instead_of_iterative
 from cgscore.methods.cost import Sizes
@@ -104,9 +104,10 @@ preprocess, encoder, scaling
         a fraction of the cost, and ``meta["audit"]`` says how nearly. ``subsample`` is the paper's
         estimator: each class against random samples of the others. ``lowrank`` lets some rows,
         the landmarks, stand for all; it needs a ridge and takes inputs chunk by chunk.
-        ``partition`` scores random blocks, for data that fit nowhere else. ``auto`` takes
-        ``exact`` where that takes a minute or so, ``iterative`` where it is cheaper and fits;
-        where neither does, ``lowrank`` with a ridge and for judging, and ``partition`` without.
+        ``partition`` scores random blocks, for data that fit nowhere else. ``auto`` uses
+        ``exact`` if that takes a minute at most, otherwise the faster of ``exact`` and
+        ``iterative`` that fits in memory. If neither fits, it uses ``lowrank`` if there is a ridge
+        (as there is for judging labels), otherwise ``exact`` on disk, or ``partition``.
     ridge : float or "auto"
         Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
         with the least leave-one-out error on a sample, which finds wrong labels best. With 0,
@@ -117,16 +118,17 @@ preprocess, encoder, scaling
     device : str
         For ``iterative``: ``"cuda"``, ``"mps"`` or another device of torch does the products.
     ratio : float
-        For ``subsample``: others that are drawn for each example of a class.
+        For ``subsample``: examples of other classes drawn for each example of a class.
     runs : int, optional
         For ``subsample`` and ``partition``: repetitions that are averaged. By default, for the
         first what the paper recommends (`cgscore.solvers.sampled.subsample`), for the second 2.
     landmarks : int, optional
-        For ``lowrank``: how many; 4,000 by default. Time grows with their square, memory too.
+        For ``lowrank``: number of landmarks; 4,000 by default. Time and memory grow with its
+        square.
     keep_predictions : bool, optional
-        For ``lowrank``: whether `Scores.loo` is kept. By default where examples times classes are
-        at most 2e8. Otherwise predictions are in a temporary file while labels are judged, and the
-        result has the predicted label, the margin and the verdicts.
+        For ``lowrank``: whether `Scores.loo` is kept. By default, it is kept if there are at
+        most 2e8 predictions (examples times classes). Otherwise they are in a temporary file while
+        labels are judged, and the result has the predicted label, the margin and the verdicts.
     client : distributed.Client, optional
         A Dask cluster that does the work, for every method but ``exact``.
     kernel : str
@@ -137,7 +139,7 @@ preprocess, encoder, scaling
         tenth of the examples; ``meta["task_reason"]`` says why.
     dtype : {"float64", "float32"}
         Precision of the arithmetic. ``float32`` takes about half the memory and time; what it
-        costs in precision is measured on a sample and stands in ``meta["loss"]``.
+        costs in precision is measured on a sample and stored in ``meta["loss"]``.
     seed : int
         For methods that draw random numbers; ``exact`` draws none.
     memory_limit : int or str, optional
@@ -145,9 +147,9 @@ preprocess, encoder, scaling
         the machine has. What does not fit in memory is kept on disk.
     checkpoint : path, optional
         A folder, made if missing, in which finished work is kept: an interrupted run that is
-        started again goes on from there and ends with the same bits. The folder stays afterwards
-        and serves, with ``exact``, any other labels of the same inputs (about 4 n^2 bytes); with
-        ``subsample`` and ``partition``, more runs.
+        started again continues from there and gives the same bits. The folder is kept and can be
+        reused: with ``exact`` for any other labels of the same inputs (about 4 n^2 bytes), with
+        ``subsample`` and ``partition`` for more runs.
     duplicates : {"merge", "error"}
         Whether identical rows are scored as one (without a ridge) or refused.
     judge : bool
@@ -198,7 +200,9 @@ preprocess, encoder, scaling
         raise OptionError("client and device cannot be combined: give one of them.")
     if isinstance(y, str):
         if label_column not in (None, y):
-            raise OptionError(f"y={y!r} and label_column={label_column!r} name two columns.")
+            raise OptionError(
+                f"y={y!r} and label_column={label_column!r} name two columns. Give one of them."
+            )
         y, label_column = None, y
     dataset = read(
         data,
@@ -270,7 +274,7 @@ def _agreement(
         labels = as_labels(y, len(dataset), "classification", "the consensus")
         judgement, failures = _judgement(dataset, labels, options, context)
         if failures and not notes:
-            notes.append(f"Annotators are weighed without the inputs. {failures[0]}")
+            notes.append(f"Annotators are weighted without the inputs. {failures[0]}")
         return labels.classes, None if judgement is None else judgement.loo
 
     return agree(annotations, predict), notes
@@ -339,7 +343,8 @@ def _judgement(
         problem = Problem(_inputs(plain, options, choice.method), plain, labels)
         solution, taken = _solution(problem, options, context, choice.method, choice, sizes)
     except (ConvergenceError, MemoryLimitError, SingularKernelError, StorageError) as error:
-        return None, [f"Labels are judged by the scores, as judging apart failed: {error}"]
+        reason = f"because the separate solution for judging failed: {error}"
+        return None, [f"Labels are judged by the scores themselves, {reason}"]
     facts = {
         "ridge": options.ridge,
         "ridge_choice": None if ridge is None else vars(ridge).copy(),
@@ -354,7 +359,7 @@ def _judgement(
 
 def _checked_labels(dataset: Dataset, task: str) -> Labels:
     if dataset.y is None:
-        raise LabelError("There are no labels. Give y, one label per example.")
+        raise no_labels()
     return as_labels(dataset.y, len(dataset), task, dataset.label_name)
 
 
@@ -429,7 +434,7 @@ def factor(
 def complexity(
     X: Any, y: ArrayLike | None = None, *, ridge: float = 0.0, task: str = "auto"
 ) -> dict[Any, float]:
-    """``y^T H^-1 y`` of every class; under ``"target"`` for regression."""
+    """``y^T (H + ridge I)^-1 y`` of every class; under ``"target"`` for regression."""
     dataset = read(X, labels=y)
     labels = _checked_labels(dataset, task)
     return factor(dataset, ridge=ridge).complexity(labels.values, task=labels.task)

@@ -53,7 +53,7 @@ class SourceError(CGScoreError):
 
 
 class DuplicateRowsError(CGScoreError):
-    """Rows repeat and the caller asked to be told."""
+    """Rows repeat, and ``duplicates="error"`` was given."""
 
 
 class SingularKernelError(CGScoreError):
@@ -81,7 +81,7 @@ class ResultError(StorageError):
 
 
 class CGScoreWarning(UserWarning):
-    """The scores were computed, but something about them should be known."""
+    """The scores were computed, but there is something that users should know about them."""
 
 
 def first_five(values: Iterable[object]) -> str:

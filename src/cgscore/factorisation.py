@@ -92,9 +92,9 @@ class Factor:
         self.timings = {**timed.seconds, "total": time.perf_counter() - start}
 
     def close(self) -> None:
-        """Let go of files: the disk is given back, and a checkpoint's folder is free for others.
+        """Release the files: disk space is freed, and others can use the checkpoint folder.
 
-        Afterwards a factor that is kept on disk can score nothing more.
+        Afterwards, a factor that is kept on disk can no longer be used.
         """
         if self._store:
             self._store.close()
@@ -156,7 +156,7 @@ class Factor:
         return problem.complexity(self._solve(problem.labels, problem.labels.targets())[0])
 
     def gap(self, members: Sequence[int], y: ArrayLike, *, task: str = "auto") -> dict[Any, float]:
-        """How much the complexity of every class falls when the members go together.
+        """How much the complexity of every class falls when the members are removed together.
 
         ``alpha_S^T ((H^-1)_SS)^-1 alpha_S`` per class, n^2 flops per member. Infinite where a
         member contradicts an identical row; 0 for copies of a row that stays.
@@ -164,7 +164,7 @@ class Factor:
         Parameters
         ----------
         members : sequence of int
-            Positions of the examples that go.
+            Positions of the examples to remove.
         y : (n,) array
             Labels of all examples.
         """
@@ -181,7 +181,7 @@ class Factor:
         task: str = "auto",
         progress: Progress | None = None,
     ) -> pd.DataFrame:
-        """The gap of every named group: what the complexity falls by when it goes as a whole.
+        """The gap of every named group: how much the complexity falls when all of it is removed.
 
         For m groups of n / m examples in any order: n^3 flops for columns of the inverse factor,
         three times the factorisation, and 2 n^3 / m for orthogonalising them; a third of the first

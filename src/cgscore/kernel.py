@@ -274,7 +274,7 @@ def as_matrix(X: ArrayLike, name: str = "X") -> NDArray[Any]:
         raw = np.asarray(X)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"{name} is no table of numbers ({error}). Expected one row of numbers per example, "
+            f"{name} is not a table of numbers ({error}). Expected one row of numbers per example, "
             "all of one length."
         ) from error
     if raw.dtype.kind == "O":

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgscore.errors import LabelError, OptionError, first_five
+from cgscore.spelling import for_reader, spelled
 from cgscore.typing import Array
 from cgscore.valuation import class_targets
 
@@ -100,7 +101,7 @@ def as_labels(y: ArrayLike, n: int, task: str = AUTO, name: str = "y") -> Labels
         example = values[values != np.round(values)][0]
         raise LabelError(
             f"{name} holds fractions such as {example}; classes are whole numbers, booleans or "
-            'text. For a continuous target use task="regression".'
+            f"text. For a continuous target use {spelled(task='regression')}"
         )
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) < 2:
@@ -164,12 +165,20 @@ def _narrowed(values: NDArray[Any], name: str) -> NDArray[Any]:
             try:
                 return values.astype(dtype)
             except OverflowError as error:
-                raise LabelError(f"{name} holds whole numbers of more than 64 bits.") from error
+                raise LabelError(
+                    f"{name} holds whole numbers of more than 64 bits. Give them as text."
+                ) from error
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise LabelError(
         f"{name} holds labels of the type{'s' if len(kinds) > 1 else ''} {names}. "
         "Expected whole numbers, booleans or text, and one type for all."
     )
+
+
+def no_labels() -> LabelError:
+    """The error about data without labels."""
+    option = for_reader(python="y", command_line="--labels FILE or --label-column NAME")
+    return LabelError(f"There are no labels. Give one label per example: {option}")
 
 
 def _refuse_missing(values: NDArray[Any], name: str) -> None:
@@ -193,7 +202,10 @@ def _as_numbers(values: NDArray[Any], name: str) -> Array:
         raise LabelError(f"{name} holds targets that are not numbers ({error}).") from error
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
-        raise LabelError(f"{name} has the value {numbers[wrong[0]]} in row {wrong[0]}.")
+        raise LabelError(
+            f"{name} has the value {numbers[wrong[0]]} in row {wrong[0]} (counted from 0). Correct "
+            "such values or leave the rows out."
+        )
     return numbers
 
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from cgscore.data.dataset import PIXELS_OF_PHOTOGRAPHS, Dataset
 from cgscore.duplicates import Groups, expand, find_groups
-from cgscore.errors import DataError, DuplicateRowsError, LabelError, MemoryLimitError, first_five
+from cgscore.errors import DataError, DuplicateRowsError, MemoryLimitError, first_five
 from cgscore.execution.cached_property import cached_property
 from cgscore.execution.machine import memory_room, show_bytes
 from cgscore.kernel import RELU, Kernel, UnitRows, unit_rows
-from cgscore.labels import Labels, as_labels
+from cgscore.labels import Labels, as_labels, no_labels
 from cgscore.rows import StreamedRows, streamed_rows
 from cgscore.typing import Array
 from cgscore.valuation import Valuation
@@ -106,7 +106,7 @@ class Inputs:
         """The problem with labels y, or with those of the dataset."""
         dataset = self.dataset if y is None else self.dataset.with_labels(y)
         if dataset.y is None:
-            raise LabelError("There are no labels. Give y, one label per example.")
+            raise no_labels()
         return Problem(self, dataset, as_labels(dataset.y, len(dataset), task))
 
 
@@ -177,7 +177,8 @@ class Problem:
         if alone:
             messages.append(
                 f"{len(alone)} class{'es have' if len(alone) > 1 else ' has'} one example only "
-                f"({first_five(alone)}): nothing of its class is left to predict it from."
+                f"({first_five(alone)}): without that example, nothing of the class is left to "
+                "predict it from."
             )
         return messages
 

@@ -42,6 +42,11 @@ def spelled(**options: Any) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in options.items())
 
 
+def for_reader(*, python: str, command_line: str) -> str:
+    """The text for the reader of the message, where a keyword and its flag have different names."""
+    return command_line if _reader.get() == "command line" else python
+
+
 def _flag(name: str, value: Any) -> str:
     flag = f"--{name.replace('_', '-')}"
     if value is True:

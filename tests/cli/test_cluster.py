@@ -27,11 +27,11 @@ pytestmark = [
 def test_mistakes(tmp_path: Path) -> None:
     missing = invoke("score", "sklearn:digits", "--scheduler-file", "no.json", folder=tmp_path)
     assert missing.returncode == 2
-    assert "no.json is no scheduler file" in missing.stderr
+    assert "no.json is not a scheduler file" in missing.stderr
     (tmp_path / "empty.json").write_text("{}")
     empty = invoke("score", "sklearn:digits", "--scheduler-file", "empty.json", folder=tmp_path)
     assert empty.returncode == 2
-    assert "empty.json is no scheduler file" in empty.stderr
+    assert "empty.json is not a scheduler file" in empty.stderr
     wrong = invoke("score", "sklearn:digits", "--cluster", "nowhere", folder=tmp_path)
     assert wrong.returncode == 2
     assert re.search(r"error: No Dask scheduler answers at nowhere", wrong.stderr)

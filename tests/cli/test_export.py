@@ -26,7 +26,7 @@ def test_the_answer_then_the_file_then_the_next_command(source: Source) -> None:
     done = invoke("export", "scores.parquet", "--to", "csv", "-o", "e.csv", folder=folder)
     assert done.returncode == 0, done.stderr
     first, *lines = done.stdout.splitlines()
-    assert first == "4 suspects with suggestion, score and reason for a spreadsheet."
+    assert first == "Exported 4 suspects with suggestion, score and reason for a spreadsheet."
     assert lines[0] == "Written:  e.csv, 4 rows"
     assert lines[-1] == "Next:     cgscore import scores.parquet e.csv"
     exported = pd.read_csv(folder / "e.csv")

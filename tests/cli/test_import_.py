@@ -115,8 +115,9 @@ def test_without_the_data_labels_are_written_all_the_same(folder: Path) -> None:
     fill(folder, {0: true[0]})
     done = run(folder)
     assert done.returncode == 0, done.stderr
-    assert "Scores were not renewed: " in done.stdout
-    assert "--source" in done.stdout
+    assert "Scores were not updated: " in done.stdout
+    assert done.stdout.count("--source") == 1
+    assert "data=" not in done.stdout
     assert not (folder / "scores-corrected.parquet").exists()
     labels = pd.read_csv(folder / "scores-corrected.labels.csv")
     assert np.flatnonzero(labels["changed"]).tolist() == [0]

@@ -17,7 +17,7 @@ def test_info(tmp_path: Path) -> None:
     text = invoke("info", "t.csv", folder=tmp_path).stdout
     assert "60 examples with 6 numbers each in 3 classes" in text
     assert "classes   0 20, 1 20, 2 20" in text
-    assert "check     columns that only count the rows are inputs: 4" in text
+    assert "check     columns that only number the rows are used as inputs: 4" in text
     assert re.search(r"exact +1 +\S+ +\S+ kB +0\.0 s", text)
     document = json.loads(invoke("info", "t.csv", "--json", folder=tmp_path).stdout)
     assert document["class_counts"] == {"0": 20, "1": 20, "2": 20}

@@ -56,6 +56,8 @@ def test_issues(noisy: tuple[Any, Any], tmp_path: Path) -> None:
     moved = invoke("issues", "s.parquet", "--why", folder=tmp_path)
     assert moved.returncode == 0
     assert "note: neighbours are left out" in moved.stderr
+    assert moved.stderr.count("Give the scored data: --source PATH") == 1
+    assert "data=" not in moved.stderr
     found = invoke("issues", "s.parquet", "--why", "--source", "moved.npz", folder=tmp_path)
     assert "\n    like " in found.stdout
     np.savez(tmp_path / "other.npz", X=X[::-1], y=z)

@@ -41,7 +41,7 @@ def test_sources_and_groups(folder: Path) -> None:
     done = invoke("score", "s.csv", *flags, "-o", "s.parquet", folder=folder)
     assert done.returncode == 0, done.stderr
     assert "Of 3 sources, 1 has more wrong labels than the others" in done.stdout
-    assert "20 groups by what the complexity falls by" in done.stdout
+    assert "20 groups, by how much the complexity falls" in done.stdout
     issues = invoke("issues", "s.parquet", folder=folder)
     assert "The worst sources:" in issues.stdout
     assert "ann " in issues.stdout

@@ -23,7 +23,7 @@ def test_what_stays(tmp_path: Path) -> None:
     done = invoke("prune", "s.parquet", "--keep", "0.6", *paper, "-o", "kept.csv", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "expected cost in accuracy unknown" in done.stdout  # arrays are nowhere to be found
-    assert "540 of 900 examples stay (60.0%), low-first" in done.stdout
+    assert "540 of 900 examples are kept (60.0%), order low-first" in done.stdout
     table = pd.read_csv(tmp_path / "kept.csv")
     assert list(table.columns) == ["position", "id", "given_label", "cg"]
     assert (table["position"] == digits.keep(0.6, drop_issues=True)).all()
@@ -60,7 +60,7 @@ def test_what_stays(tmp_path: Path) -> None:
     assert (np.flatnonzero(mask) == expected).all()
     assert json.loads(done.stdout)["kept"] == len(expected)
     for arguments, message in (
-        ("--keep 2 -o k.csv", "above 0 and at most 1"),
+        ("--keep 2 -o k.csv", "--keep must be above 0 and at most 1"),
         ("--keep 0.5 -o k.txt", "ends in .csv"),
         ("--keep 0.5 --copy", "--data-to"),
         ("--keep 0.5 --order window --offset 0.9", "offset must be from 0 to 0.5"),
@@ -145,7 +145,7 @@ def test_auto_drops_suspects_and_ranks(tmp_path: Path) -> None:
     assert (table["weight"] == scores.weights(kept)).all()
     assert table["weight"].sum() == 150
     done = invoke(*prune, folder=tmp_path)
-    assert "30 of 150 examples stay (20.0%), auto" in done.stdout
+    assert "30 of 150 examples are kept (20.0%), order auto" in done.stdout
     assert " with all (leave-one-out kernel regression of rank 150)" in done.stdout
     (tmp_path / "t.npz").rename(tmp_path / "moved.npz")
     done = invoke("prune", "ranked.parquet", "--keep", "0.2", "--json", folder=tmp_path)
@@ -155,7 +155,8 @@ def test_auto_drops_suspects_and_ranks(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     assert document["order"] == "stratified"
     assert "is not there" in document["fallback"]
-    assert "stratified is taken" in done.stderr
+    assert document["fallback"].endswith("Give the scored data: --source PATH")
+    assert "the order stratified is used instead" in done.stderr
     expected = scores.keep(0.2, "stratified", drop_issues=True)
     assert (pd.read_csv(tmp_path / "kept.csv")["position"] == expected).all()
     done = invoke(*prune, "--source", "moved.npz", "--keep-issues", "--json", folder=tmp_path)
@@ -165,4 +166,22 @@ def test_auto_drops_suspects_and_ranks(tmp_path: Path) -> None:
     assert suspects > 5
     done = invoke("prune", "ranked.parquet", "--keep", "0.99", folder=tmp_path)
     assert f"{150 - suspects} are unsuspected" in done.stdout
-    assert f"{150 - suspects} of 150 examples stay" in done.stdout
+    assert f"{150 - suspects} of 150 examples are kept" in done.stdout
+
+
+def test_auto_drops_suspected_values(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=200)
+    y[::20] += 5
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    assert invoke("score", "t.npz", "--ridge", "auto", folder=tmp_path).returncode == 0
+    done = invoke("prune", "scores.parquet", "--keep", "0.9", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "suspected labels dropped first" in done.stdout
+    scores = cgscore.load(tmp_path / "scores.parquet")
+    suspects = scores.label_issues()["is_label_issue"].to_numpy()
+    assert suspects.sum() > 5
+    kept = pd.read_csv(tmp_path / "kept.csv")["position"]
+    assert len(kept) == 180
+    assert not suspects[kept].any()

@@ -98,4 +98,4 @@ def test_an_iterative_run_shows_its_audit(tmp_path: Path) -> None:
     )
     assert 64 <= document["audit"]["examples"] <= 112  # drawn from all, and of two kinds
     chosen = json.loads(invoke("score", "d.npz", "--json", folder=tmp_path).stdout)["choice"]
-    assert chosen == {"method": "exact", "why": "small"}
+    assert chosen == {"method": "exact", "why": "few examples"}

@@ -78,7 +78,7 @@ def test_very_many_categories_are_hashed() -> None:
     assert X.shape == (6000, 1 + HASHED_COLUMNS + 1)
     assert (X[0] == X[1500])[1:].all()
     assert "1 hashed" in said
-    assert notes == (f"hashed to {HASHED_COLUMNS} columns each, having very many values: w",)
+    assert notes == (f"hashed to {HASHED_COLUMNS} columns each because of their many values: w",)
     with pytest.raises(DataError, match=r"1,500 different texts, .* text_column='w'"):
         encode(pd.DataFrame({"w": words[:1600]}), "t", preprocess=True)
 

@@ -51,8 +51,8 @@ def test_forms_of_dates(form: str) -> None:
     [
         (["01/02/2012", "13/02/2012"], "day/month/year: the first number goes above 12"),
         (["01/02/2012", "02/13/2012"], "month/day/year: the second number goes above 12"),
-        (["01.02.2012", "03.04.2012"], "day.month.year: no value tells the two apart"),
-        (["01/02/2012", "03/04/2012"], "month/day/year: no value tells the two apart"),
+        (["01.02.2012", "03.04.2012"], "day.month.year: no value tells day from month"),
+        (["01/02/2012", "03/04/2012"], "month/day/year: no value tells day from month"),
     ],
 )
 def test_the_whole_column_decides_what_is_the_day(texts: list[str], words: str) -> None:
@@ -87,7 +87,8 @@ def test_gaps_stay_gaps_and_a_few_other_texts_become_gaps() -> None:
     dates = parse_dates(texts.rename("when"))
     assert dates is not None
     assert np.flatnonzero(dates.column.isna()).tolist() == [3, 5]
-    assert dates.notes[1] == "1 values of when are no dates and count as missing, such as 'unknown'"
+    note = "1 values of when are not dates and count as missing, such as 'unknown'"
+    assert dates.notes[1] == note
     texts[10:16] = "unknown"
     assert parse_dates(texts) is None
 

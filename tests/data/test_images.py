@@ -75,7 +75,7 @@ def test_unreadable_files_are_named_or_skipped(tmp_path: Path) -> None:
     whole = (root / "b" / "3.png").read_bytes()
     (root / "b" / "3.png").write_bytes(whole[: len(whole) // 2])
     (root / "b" / "notes.txt").write_text("not looked at")
-    foreign = "files that are no images left out: 1 (b/notes.txt)"
+    foreign = "files other than images left out: 1 (b/notes.txt)"
     with pytest.raises(
         SourceError,
         match=r"a/2\.png is not an image .*b/3\.png cannot .* 2 of 8 images .*skip_bad=True",

@@ -43,7 +43,8 @@ def test_joined_labels_are_refused(form: str, tmp_path: Path) -> None:
         frame.to_csv(source := tmp_path / "t.csv", index=False)
     elif form == "json":
         frame.to_json(source := tmp_path / "t.json", orient="records")
-    with pytest.raises(LabelError, match=r"'cat\|dog' in .* is several labels, separated by '\|'"):
+    message = r"'cat\|dog' in .* looks like several labels, separated by '\|'"
+    with pytest.raises(LabelError, match=message):
         cgscore.read(source, **options)
 
 

@@ -173,7 +173,7 @@ CASES: dict[str, Case] = {
     ),
     "4 GB of CSV in 4 MB": Case(
         lambda d, _: _bytes("t.csv.gz", gzip.compress(b"0,r0,a,b\n" * 10**6, 9) * 200)(d, ""),
-        "not what any tool sends back",
+        "not recognised as the output",
     ),
     "a sound project": Case(_tasks(task(), task("b", 1, "r1")), ""),
     "NaN as a label": Case(_tasks(task(float("nan"))), "'nan' is not one of|nan is not one of"),
@@ -188,28 +188,28 @@ CASES: dict[str, Case] = {
     "a list as a position": Case(_tasks(task(position=[0])), r"no example \[0\]"),
     "a list as an id": Case(_tasks(task(identity=["r0"])), "called 'r0', and not"),
     "a list as a stamp": Case(_tasks(task(stamp=["STAMP"])), "does not say from which data"),
-    "data that are a list": Case(_tasks({"data": [], "annotations": []}), "data is no object"),
+    "data that are a list": Case(_tasks({"data": [], "annotations": []}), "data is not an object"),
     "annotations that are a text": Case(
-        _tasks({"data": {}, "annotations": "x"}), "annotations are no list"
+        _tasks({"data": {}, "annotations": "x"}), "annotations are not a list"
     ),
     "an annotation that is a number": Case(
-        _tasks({"data": {}, "annotations": [1]}), "annotation is no object"
+        _tasks({"data": {}, "annotations": [1]}), "annotation is not an object"
     ),
     "a result that is a number": Case(
-        _tasks({"data": {}, "annotations": [{"result": 1}]}), "result is no list"
+        _tasks({"data": {}, "annotations": [{"result": 1}]}), "result is not a list"
     ),
     "a region that is null": Case(
-        _tasks({"data": {}, "annotations": [{"result": [None]}]}), "region is no object"
+        _tasks({"data": {}, "annotations": [{"result": [None]}]}), "region is not an object"
     ),
-    "tasks that are numbers": Case(_bytes("p.json", '["annotations", 1]'), "is no object"),
+    "tasks that are numbers": Case(_bytes("p.json", '["annotations", 1]'), "is not an object"),
     "a truncated project": Case(_bytes("p.json", json.dumps([task()])[:-9]), "not JSON|no end"),
     "nested 100,000 deep": Case(
         _bytes("p.json", '[{"annotations": ' + "[" * 100_000), "nests lists or objects too deep"
     ),
     "300,000 empty lists": Case(
-        _bytes("p.json", '[{"annotations": [' + "[]," * 300_000 + "[]]}]"), "data is no object"
+        _bytes("p.json", '[{"annotations": [' + "[]," * 300_000 + "[]]}]"), "data is not an object"
     ),
-    "JSON of another program": Case(_bytes("p.json", '{"a": 1}'), "not what any tool sends back"),
+    "JSON of another program": Case(_bytes("p.json", '{"a": 1}'), "not recognised as the output"),
     "half a character": Case(
         _bytes("p.json", json.dumps([task("\ud800")])), r"'\\ud800' is not one of"
     ),
@@ -237,7 +237,7 @@ CASES: dict[str, Case] = {
         lambda d, _: _saved(d, [{"filename": "../../scores.parquet"}]), "does not name the data"
     ),
     "a dataset of nothing": Case(lambda d, _: _saved(d, []), "does not name the data files"),
-    "a folder of nothing": Case(lambda d, _: d, "not what any tool sends back"),
+    "a folder of nothing": Case(lambda d, _: d, "not recognised as the output"),
     "sound samples": Case(
         _bytes("samples.json", samples({"corrected_label": {"label": "a"}})), ""
     ),
@@ -251,26 +251,26 @@ CASES: dict[str, Case] = {
         ),
         "two different labels",
     ),
-    "tags that are a number": Case(_bytes("samples.json", samples({"tags": 7})), "no list"),
+    "tags that are a number": Case(_bytes("samples.json", samples({"tags": 7})), "not a list"),
     "a tag without a label": Case(
         _bytes("samples.json", samples({"tags": ["accept"]})), "None is not one label"
     ),
     "no samples": Case(_bytes("samples.json", '{"a": 1}'), "has no list of samples"),
     "samples of numbers": Case(_bytes("samples.json", '{"samples": [1]}'), "sample 0: it is no"),
-    "samples that are a list": Case(_bytes("samples.json", "[]"), "it is no object"),
+    "samples that are a list": Case(_bytes("samples.json", "[]"), "it is not an object"),
     "truncated samples": Case(_bytes("samples.json", '{"samples": [{'), "is not JSON"),
     "samples nested deep": Case(_bytes("samples.json", "[" * 100_000), "too deep"),
     "sound records": Case(_records({"value": "a"}), ""),
-    "a response that is a text": Case(_records("a"), "response is no object"),
+    "a response that is a text": Case(_records("a"), "response is not an object"),
     "a response of a list": Case(_records({"value": ["a", "b"]}), "is not one label"),
     "metadata that are a list": Case(
-        _bytes("r.json", '[{"responses": {}, "metadata": []}]'), "metadata is no object"
+        _bytes("r.json", '[{"responses": {}, "metadata": []}]'), "metadata is not an object"
     ),
-    "responses that are a list": Case(_bytes("r.json", '[{"responses": []}]'), "is no object"),
+    "responses that are a list": Case(_bytes("r.json", '[{"responses": []}]'), "is not an object"),
     "responses that are a number": Case(
-        _bytes("r.json", '[{"responses": {"label": 1}}]'), "responses are no list"
+        _bytes("r.json", '[{"responses": {"label": 1}}]'), "responses are not a list"
     ),
-    "a name that nobody knows": Case(_bytes("t.exe", "x"), "not what any tool sends back"),
+    "a name that nobody knows": Case(_bytes("t.exe", "x"), "not recognised as the output"),
     "nothing": Case(lambda d, _: d / "nowhere.csv", "nowhere.csv does not exist"),
 }  # fmt: skip
 

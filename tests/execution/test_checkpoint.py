@@ -109,7 +109,7 @@ def test_damage_is_found_and_made_good(tmp_path: Path, damage: str) -> None:
     path.write_bytes(content)
     if damage == "manifest":
         (tmp_path / "checkpoint.json").write_text('{"format": 1, "cg')
-        with pytest.raises(StorageError, match=r"checkpoint.json: this is no checkpoint"):
+        with pytest.raises(StorageError, match=r"checkpoint.json: this is not a checkpoint"):
             score(checkpoint=tmp_path)
         return
     with pytest.warns(cgscore.CGScoreWarning, match=f"1 part was damaged.*{path.name}"):

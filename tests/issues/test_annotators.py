@@ -192,5 +192,5 @@ def test_a_failure_of_judging_is_said(
     frame, _, _ = digits
     monkeypatch.setattr("cgscore.api._judgement", lambda *_: (None, ["It failed."]))
     scores = cgscore.score(frame, annotator_columns=list("abcd"))
-    weighed = [text for text in scores.meta["warnings"] if "weighed" in text]
-    assert weighed == ["Annotators are weighed without the inputs. It failed."]
+    weighted = [text for text in scores.meta["warnings"] if "weighted" in text]
+    assert weighted == ["Annotators are weighted without the inputs. It failed."]

@@ -76,7 +76,7 @@ def test_every_control(digits: Any, browser: Browser, tmp_path: Path) -> None:
         ]
         assert sizes == sorted(sizes, reverse=True)
         page.locator("#pruning-order").select_option("high-first")
-        assert "With half of all removed" in page.locator("#pruning-caption").inner_text()
+        assert "With half of all examples removed" in page.locator("#pruning-caption").inner_text()
         page.locator("#pruning details summary").click()
         assert page.locator("#pruning-table tbody tr").count() == 10
         assert "1 of them with another label" in page.locator("#repeats-count").inner_text()

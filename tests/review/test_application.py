@@ -232,7 +232,7 @@ def test_a_file_that_is_gone_acknowledges_nothing(
     page.on("dialog", lambda dialog: dialog.accept())  # leave although something is unsaved
     page.reload()
     ready(page)
-    assert page.locator("#resend").inner_text() == "Save 1 unsaved"
+    assert page.locator("#resend").inner_text() == "Save 1 unsaved decision"
     file.write_bytes(kept.read_bytes())  # a copy is another file
     page.locator("#resend").click()
     saved(page, "was replaced by another file")

@@ -53,7 +53,7 @@ COMMANDS = (
 
 app = typer.Typer(
     name="cgscore",
-    help="What each example of a labelled dataset is worth, without training a model.",
+    help="Find wrong labels and hard examples in a labelled dataset, without training a model.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

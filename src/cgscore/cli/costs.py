@@ -65,12 +65,12 @@ def print_encoding_cost(console: Console, encoding: dict[str, Any] | None) -> No
         return
     n, cached = encoding["examples"], encoding["cached"]
     if cached == n:
-        console.print(f"encoding  nothing: the features by {name} are in the cache", soft_wrap=True)
+        console.print(f"encoding  no cost: the features by {name} are in the cache", soft_wrap=True)
         return
     there = f", {cached:,} are in the cache" if cached else ""
     console.print(
         f"encoding  about {show_seconds(encoding['seconds'])} by {name} for {n - cached:,} examples"
-        f"{there}: an estimate from {encoding['timed']:,}, before any method",
+        f"{there}: an estimate from {encoding['timed']:,} examples, in addition to the method",
         soft_wrap=True,
     )
 

@@ -64,7 +64,8 @@ def print_task(console: Console, task: str, reason: str) -> None:
     if reason.endswith(("text", "booleans")):
         return
     other = {"classification": "regression", "regression": "classification"}[task]
-    console.print(f"task      {task}: {one_line(reason)} (else: --task {other})", soft_wrap=True)
+    text = f"task      {task}: {one_line(reason)} (if that is wrong: --task {other})"
+    console.print(text, soft_wrap=True)
 
 
 def _kind(dataset: Dataset) -> str:

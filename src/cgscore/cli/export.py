@@ -44,7 +44,7 @@ def export(
         ),
     ] = False,
     count: Annotated[
-        int | None, typer.Option("--count", min=1, help="Export at most so many examples.")
+        int | None, typer.Option("--count", min=1, help="Export at most this many examples.")
     ] = None,
     image_root: Annotated[
         Path | None,
@@ -62,7 +62,7 @@ def export(
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write suspects, with suggestions, for the tool in which labels are corrected."""
+    """Export suspected labels, with suggestions, to the tool where labels are corrected."""
     from cgscore.exchange.examples import Examples, chosen_positions
     from cgscore.exchange.registry import find_tool
     from cgscore.exchange.tool import ExportOptions
@@ -99,7 +99,7 @@ def export(
         return
     print(_answer(len(examples), examples.suspects, tool))
     print_written(written)
-    print(f"There:    {tool.steps}")
+    print(f"Then:     {tool.steps}")
     for number, command in enumerate(commands):
         print(f"{'Next:' if not number else '':<10}{one_line(command)}")
 
@@ -123,7 +123,7 @@ def _data(scores: Scores, source: str, read: ReadFlags, data: str | None) -> Dat
     except CGScoreError as error:
         if data is not None or encoder is not None:
             raise
-        print_note(f"only ids and labels are exported: {error} Say where the data are: --source")
+        print_note(f"only ids and labels are exported: {error}")
         return None
 
 
@@ -135,4 +135,4 @@ def _answer(count: int, suspects: int, tool: Tool) -> str:
     parts = [f"{suspects:,} suspect{'s' * (suspects != 1)} with suggestion, score and reason"]
     if others:
         parts.append(f"{others:,} other example{'s' * (others != 1)}")
-    return f"{' and '.join(parts)} for {tool.title}."
+    return f"Exported {' and '.join(parts)} for {tool.title}."

@@ -30,7 +30,8 @@ def import_(
         str | None,
         typer.Option(
             "--source",
-            help="The scored data, with which scores are renewed [default: the saved source].",
+            help="The scored data, needed to score again with the corrections [default: the saved "
+            "source].",
         ),
     ] = None,
     output: Annotated[
@@ -56,14 +57,14 @@ def import_(
     ] = None,
     origin: Annotated[
         str | None,
-        typer.Option("--from", help="The tool, as for export --to [default: recognised]."),
+        typer.Option("--from", help="The tool, as for export --to [default: detected]."),
     ] = None,
     skip_bad: Annotated[
         bool,
         typer.Option(
             "--skip-bad",
-            help="Leave out corrections of unknown examples, to unknown labels or in conflict, "
-            "and name them.",
+            help="Skip corrections of unknown examples, with unknown labels or in conflict, and "
+            "list them.",
         ),
     ] = False,
     encoder: Annotated[
@@ -71,7 +72,7 @@ def import_(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import corrected labels: into the log of the review, and as a new, renewed result."""
+    """Import corrected labels into the review log, and write a new result scored with them."""
     import cgscore
     from cgscore.exchange.corrections import check_corrections
     from cgscore.exchange.registry import find_tool, tool_of
@@ -113,7 +114,7 @@ def import_(
         return
     _print_answer(tool.title, checked, recorded, flagged)
     if after is None:
-        print(f"Scores were not renewed: {reason} Say where the data are: --source")
+        print(f"Scores were not updated: {reason}")
     else:
         for warning in after.meta["warnings"]:
             print_warning(warning)
@@ -163,7 +164,7 @@ def _print_answer(
     )
     more = {
         f"{recorded.known:,} were in the log already": recorded.known,
-        f"{recorded.replaced:,} replace other decisions of before": recorded.replaced,
+        f"{recorded.replaced:,} replace earlier decisions": recorded.replaced,
         f"{checked.refused:,} do not fit the result and were left out": checked.refused,
     }
     if any(more.values()):

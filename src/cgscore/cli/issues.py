@@ -153,7 +153,7 @@ def _neighbours(
     except CGScoreError as error:
         if data is not None:
             raise
-        return None, f"neighbours are left out: {error} Say where the data are: --source"
+        return None, f"neighbours are left out: {error}"
     codes = suggested = None
     if len(scores.classes):
         codes = scores.codes()

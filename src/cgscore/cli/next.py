@@ -28,7 +28,9 @@ def next(
     ],
     like: Annotated[
         str,
-        typer.Option("--like", help="The result of the labelled examples, scores.parquet."),
+        typer.Option(
+            "--like", help="The saved result of the labelled examples, such as scores.parquet."
+        ),
     ],
     budget: Annotated[
         int, typer.Option("--budget", min=1, help="How many examples to label.")
@@ -36,7 +38,9 @@ def next(
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="File for them, the most useful first: .csv or .parquet."
+            "-o",
+            "--output",
+            help="File for the chosen examples, most useful first: .csv or .parquet.",
         ),
     ] = Path("next.csv"),
     data: ScoredDataOption = None,
@@ -45,7 +49,11 @@ def next(
     ] = None,
     landmarks: Annotated[
         int,
-        typer.Option("--landmarks", min=1, help="Rank of the features in which they are chosen."),
+        typer.Option(
+            "--landmarks",
+            min=1,
+            help="Number of landmarks (rank of the features) used to choose examples.",
+        ),
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the landmarks.")] = 0,
     no_guard: NoGuardOption = False,

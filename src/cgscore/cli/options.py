@@ -18,9 +18,9 @@ def method_help() -> str:
 SourceArgument = Annotated[
     str,
     typer.Argument(
-        help="A file (.csv, .tsv, .parquet, .feather, .npz, .npy or IDX), a folder (class folders "
-        "of images, IDX files, CIFAR batches or a saved Hugging Face dataset), or a dataset of "
-        "scikit-learn such as sklearn:digits."
+        help="A file (.csv, .tsv, .xlsx, .parquet, .feather, .json, .jsonl, .arff, .npz, .npy or "
+        "IDX), a folder (class folders of images, IDX files, CIFAR batches or a saved Hugging Face "
+        "dataset), or a dataset of scikit-learn such as sklearn:digits."
     ),
 ]
 ScoredDataOption = Annotated[

@@ -74,7 +74,7 @@ def print_groups(console: Console, groups: pd.DataFrame) -> None:
     each = groups.assign(each=groups["gap"] / groups["examples"])
     ordered = each.sort_values("each", ascending=False, kind="stable")
     ends = ordered.head(ROWS_SHOWN), ordered.iloc[ROWS_SHOWN:].tail(ROWS_SHOWN)
-    console.print(f"{len(groups):,} groups by what the complexity falls by without them:")
+    console.print(f"{len(groups):,} groups, by how much the complexity falls when each is removed:")
     rows = [
         (_name(row.group), f"{row.examples:,}", f"{row.gap:,.4g}", f"{row.each:,.4g}")
         for part in ends

@@ -47,9 +47,9 @@ def prune(
         str,
         typer.Option(
             "--order",
-            help="auto (suspects out, then greedy), greedy (next comes the example that lowers the "
-            "error of kernel regression most), low-first (keeps hard examples), high-first (keeps "
-            "typical ones), window, stratified or random.",
+            help="auto (drops suspects, then greedy), greedy (each time, the example that lowers "
+            "the error of kernel regression most), low-first (keeps hard examples), high-first "
+            "(keeps typical ones), window, stratified or random.",
         ),
     ] = "auto",
     offset: Annotated[
@@ -73,22 +73,22 @@ def prune(
         bool,
         typer.Option(
             "--keep-issues/--drop-issues",
-            help="Whether suspected label errors may stay. By default they are dropped first; with "
-            "--keep 1, nothing else is.",
+            help="Whether suspected label errors may be kept. By default they are dropped first; "
+            "with --keep 1, nothing else is.",
         ),
     ] = False,
     mask: Annotated[
         bool,
         typer.Option(
             "--mask",
-            help="In -o, list all examples, with true or false for whether each is kept.",
+            help="Write all examples to -o, with true for those kept and false for the others.",
         ),
     ] = False,
     weights: Annotated[
         bool,
         typer.Option(
             "--weights",
-            help="In -o, add how many examples each kept one stands for, for weighted training.",
+            help="Add to -o how many examples each kept one stands for, for weighted training.",
         ),
     ] = False,
     rank_output: Annotated[
@@ -104,7 +104,8 @@ def prune(
         typer.Option(
             "--landmarks",
             min=1,
-            help="Rank of the features in which examples are ranked [default: 1,000].",
+            help="Number of landmarks (rank of the features) used to rank examples [default: "
+            "1,000].",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -159,7 +160,7 @@ def prune(
         if dataset is None and "rank" not in scores.table:
             taken = FALLBACK_ORDER
             print_note(
-                f"without the inputs examples cannot be ranked; {FALLBACK_ORDER} is taken. {reason}"
+                f"ranking needs the inputs; the order {FALLBACK_ORDER} is used instead. {reason}"
             )
     options: dict[str, Any] = {"seed": seed, "landmarks": landmarks, "checkpoint": checkpoint}
     ranked = taken in RANKED_ORDERS
@@ -232,7 +233,7 @@ def _opened_data(
 ) -> tuple[Dataset | None, str | None]:
     """The scored data, or None and the reason where they are not required."""
     try:
-        return _scored_data(scores, data, encoder), None
+        return scores.data(data, encoder=encoder), None
     except CGScoreError as error:
         if required:
             raise
@@ -290,13 +291,13 @@ def _print_choice(console: Console, scores: Scores, selection: Selection) -> Non
         )
     if selection.useful is not None:
         console.print(
-            f"  ranking  after {selection.useful:,} examples no other lowers the error; from there "
-            "on the order goes by least loss"
+            f"  ranking  after {selection.useful:,} examples no further one lowers the error; from "
+            "there on, those that raise it least come first"
         )
     if len(selection.positions) < selection.wanted:
         console.print(
-            f"  fewer    {selection.wanted:,} were asked for, and {len(selection.pool):,} are "
-            "unsuspected (--keep-issues lets suspects stay)"
+            f"  fewer    {selection.wanted:,} were requested, but only {len(selection.pool):,} are "
+            "unsuspected (--keep-issues keeps suspects, too)"
         )
 
 
@@ -309,8 +310,8 @@ def _print_expected(
         return
     measure = "accuracy" if len(scores.classes) else "of the variance"
     console.print(
-        f"  expected {expected.kept:.1%} {measure} with what stays, {expected.all:.1%} with all "
-        f"(leave-one-out kernel regression of rank {expected.rank:,})"
+        f"  expected {expected.kept:.1%} {measure} with the kept examples, {expected.all:.1%} with "
+        f"all (leave-one-out kernel regression of rank {expected.rank:,})"
     )
 
 
@@ -321,12 +322,13 @@ def _suspects(scores: Scores) -> NDArray[Any] | None:
     return scores.label_issues()["is_label_issue"].to_numpy()
 
 
-def _suspects_text(count: int, stay: int, keep_issues: bool) -> str:
+def _suspects_text(count: int, kept: int, keep_issues: bool) -> str:
     labels = f"{count:,} suspected label{'s' if count > 1 else ''}"
     if keep_issues:
-        return f"  suspects {stay:,} of {labels} stay; without --keep-issues they are dropped first"
-    if stay:
-        return f"  suspects of {labels}, {stay:,} stay: the share to keep needs them"
+        return (
+            f"  suspects {kept:,} of {labels} {'is' if kept == 1 else 'are'} kept; without "
+            "--keep-issues they are dropped first"
+        )
     return f"  suspects {labels} dropped first (--keep-issues treats them like the others)"
 
 
@@ -355,16 +357,6 @@ def _check_outputs(
         check_not_input("--data-to", data_output, *inputs)
         if output is not None and data_output.resolve() == output.resolve():
             raise OptionError("-o and --data-to name the same file.")
-
-
-def _scored_data(scores: Scores, data: str | None, encoder: str | None) -> Dataset:
-    """The scored data; an error about the saved source names the flag for another one."""
-    try:
-        return scores.data(data, encoder=encoder)
-    except CGScoreError as error:
-        if data is not None:
-            raise
-        raise OptionError(f"{error} At the command line: --source") from error
 
 
 def _write_kept(
@@ -399,9 +391,9 @@ def _print_kept(
     by: str,
     values: NDArray[Any],
 ) -> None:
-    """Print how many examples stay of how many classes, and the range of their scores."""
+    """Print how many examples are kept of how many classes, and the range of their scores."""
     count, total = len(positions), len(scores)
-    text = f"{count:,} of {total:,} examples stay ({count / total:.1%}), {order}"
+    text = f"{count:,} of {total:,} examples are kept ({count / total:.1%}), order {order}"
     if len(scores.classes):
         counts = scores.table["given_label"].iloc[positions].value_counts()
         text += f", from {len(counts)} of {len(scores.classes)} classes: {counts.min():,} to "

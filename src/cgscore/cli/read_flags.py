@@ -53,11 +53,13 @@ class ReadFlags:
     ] = None
     source_column: Annotated[
         str | None,
-        typer.Option(help="Column of a table that says who delivered the label: not an input."),
+        typer.Option(
+            help="Column of a table that says who provided the label; not used as an input."
+        ),
     ] = None
     group_column: Annotated[
         str | None,
-        typer.Option(help="Column of a table that names the group or batch: not an input."),
+        typer.Option(help="Column of a table that names the group or batch; not used as an input."),
     ] = None
     annotator_columns: Annotated[
         list[str] | None,

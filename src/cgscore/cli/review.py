@@ -31,9 +31,7 @@ def review(
     data: ScoredDataOption = None,
     decisions: Annotated[
         Path | None,
-        typer.Option(
-            "--decisions", help="File for the decisions [default: the first argument with .review]."
-        ),
+        typer.Option("--decisions", help="File for the decisions [default: SOURCE with .review]."),
     ] = None,
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", help="Your name, saved with every decision.")
@@ -44,20 +42,22 @@ def review(
             "--reviewer-error",
             min=0,
             max=0.5,
-            help="Share of decisions that are wrong, for what the page says about clean labels.",
+            help="Expected share of wrong decisions, for the page's estimate of how many labels "
+            "are right.",
         ),
     ] = 0.0,
     merge_files: Annotated[
         list[Path] | None,
         typer.Option(
             "--merge",
-            help="Add the decisions of another file, list disagreements and exit; repeatable.",
+            help="Add the decisions of another file, list disagreements and exit; may be given "
+            "several times.",
         ),
     ] = None,
     live: Annotated[
         bool,
         typer.Option(
-            "--live/--no-live", help="Whether to renew the order by what has been decided."
+            "--live/--no-live", help="Whether to update the order of suspects as you decide."
         ),
     ] = True,
     port: Annotated[
@@ -185,7 +185,7 @@ def _print_merged(session: Review, merged: Merged) -> None:
         chosen = ", ".join(f"{_printable(who)}: {_printable(what)}" for who, what in labels.items())
         print(f"  {_printable(str(identity))}  {chosen}")
     if merged.disagreements:
-        print("They are open again. Decide on them: the same command without --merge")
+        print("They are open again. To decide on them, run the same command without --merge.")
 
 
 def _printable(text: str) -> str:
@@ -224,9 +224,7 @@ def _open_review(
     except CGScoreError as error:
         if needs_data:
             raise
-        print_note(
-            f"pictures and neighbours are left out: {error} Say where the data are: --source"
-        )
+        print_note(f"pictures and neighbours are left out: {error}")
     name = source.removeprefix("sklearn:").rstrip(f"/{os.sep}")  # a folder may end in either
     file = decisions or Path(f"{name}.review")
     kept = Decisions(file, scores.meta["fingerprint"], reviewer=reviewer)

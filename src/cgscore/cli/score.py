@@ -113,7 +113,8 @@ def score(
         bool,
         typer.Option(
             "--judge/--no-judge",
-            help="With ridge 0, solve again with the automatic ridge, by which labels are judged.",
+            help="With ridge 0, solve again with the automatic ridge to judge labels; --no-judge "
+            "judges them at ridge 0.",
         ),
     ] = True,
     no_guard: NoGuardOption = False,
@@ -210,8 +211,8 @@ def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Pa
     _print_method(console, scores)
     if checkpoint is not None:
         console.print(
-            f"kept      {one_line(str(checkpoint))} can be used again for "
-            f"{METHODS[scores.meta['method']].keeps}; otherwise delete it",
+            f"saved     {one_line(str(checkpoint))} can be used again for "
+            f"{METHODS[scores.meta['method']].keeps}; delete it if you do not need it",
             soft_wrap=True,
         )
     console.print()
@@ -219,7 +220,7 @@ def _print_result(console: Console, scores: Scores, output: Path, checkpoint: Pa
     if "groups" in scores.meta:
         print_groups(console, scores.groups())
     elif "group" in scores.table:
-        print_note("what groups are worth follows from exact scores: add --method exact.")
+        print_note("the value of each group needs exact scores: add --method exact.")
     if output.suffix.lower() == ".parquet":
         name = one_line(shlex.quote(str(output)))
         next_commands = [f"cgscore report {name}     look at the data"]

@@ -107,7 +107,10 @@ def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> No
     if hard := summary.get("hard_to_tell", 0):
         console.print(_hard_to_tell(hard, summary), soft_wrap=True)
     elif summary.get("overlap"):
-        console.print("Classes overlap in these inputs: an odd label need not be wrong.")
+        console.print(
+            "Classes overlap in these inputs: a label that looks wrong may still be right.",
+            soft_wrap=True,
+        )
     if "kind" in issues:
         _print_kinds(console, issues, summary["conflicts"])
     if summary["hint"]:
@@ -116,9 +119,12 @@ def print_findings(console: Console, scores: Scores, issues: pd.DataFrame) -> No
 
 def _hard_to_tell(count: int, summary: Mapping[Hashable, Any]) -> str:
     """How many labels are neither right nor wrong for sure, and why."""
-    text = f"{count:,} more {'are' if count > 1 else 'is'} hard to tell"
+    text = f"{count:,} more label{'s are' if count > 1 else ' is'} hard to judge"
     if summary["contested"]:
-        return f"{text}: odd labels go to the classes that examples resemble."
+        return (
+            f"{text}: labels that look wrong mostly name a similar class, and classes may simply "
+            "overlap."
+        )
     return f"{text}: classes overlap in these inputs." if summary["overlap"] else f"{text}."
 
 
@@ -133,11 +139,13 @@ def _reliability(scores: Scores) -> str:
         low = error > MAX_ERROR_RATIO * without
     else:
         accuracy = scores.judged_accuracy()
-        text = f"The other examples predict {percent(accuracy, 1)} of the labels"
+        text = (
+            f"Predictions from the other examples agree with {percent(accuracy, 1)} of the labels"
+        )
         low = accuracy < MIN_ACCURACY
     if not low:
         return f"{text}."
-    return f"{text}: whether one of the rest is wrong is often hard to tell from these inputs."
+    return f"{text}: it is often hard to tell from these inputs whether the rest are wrong."
 
 
 def _print_kinds(console: Console, issues: pd.DataFrame, conflicts: int) -> None:
@@ -149,8 +157,8 @@ def _print_kinds(console: Console, issues: pd.DataFrame, conflicts: int) -> None
         ties = issues.loc[issues["kind"] == "undecidable", "conflict_group"].nunique()
         console.print(
             f"{conflicts:,} group{'s' if conflicts > 1 else ''} of identical inputs "
-            f"{'have' if conflicts > 1 else 'has'} different labels: labels that fewer copies have "
-            f"are flagged, {ties:,} tie{'s are' if ties != 1 else ' is'} undecidable.",
+            f"{'have' if conflicts > 1 else 'has'} different labels: the less frequent labels "
+            f"are flagged; {ties:,} tie{'s are' if ties != 1 else ' is'} undecidable.",
             soft_wrap=True,
         )
 

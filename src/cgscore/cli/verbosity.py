@@ -24,7 +24,7 @@ QuietOption = Annotated[
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Also print how the result came about, with timings."),
+    typer.Option("--verbose", "-v", help="Also print how the result was computed, with timings."),
 ]
 
 

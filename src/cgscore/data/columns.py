@@ -111,7 +111,7 @@ def encode(
     constant = [name for name, part in zip(names, parts, strict=True) if not part.shape[1]]
     filled = [c.name for c in (*by_kind["number"], *by_kind["date"]) if _has_gaps(c)]
     notes = {
-        f"hashed to {HASHED_COLUMNS} columns each, having very many values": [
+        f"hashed to {HASHED_COLUMNS} columns each because of their many values": [
             c.name for c in hashed
         ],
         "missing values replaced by the median, and marked": filled,

@@ -27,7 +27,8 @@ _DIGEST_BYTES = 1 << 24  # hashed at a time
 #: The warning of what is found in photographs without an encoder.
 PIXELS_OF_PHOTOGRAPHS = (
     "The photographs are compared by their raw pixels, which say little about what they show: do "
-    "not rely on these verdicts. Do not ask for the encoder pixels, so that another compares them."
+    "not rely on these verdicts. To compare them by an image encoder, leave out encoder='pixels' "
+    "(command line: --encoder pixels)."
 )
 
 
@@ -38,7 +39,7 @@ class Dataset:
     Attributes
     ----------
     X : (n, ...) array
-        One example per row, in the number type it came in.
+        One example per row, in its original number type.
     y : (n,) array or None
         Labels as they were given.
     ids : (n,) array
@@ -67,7 +68,7 @@ class Dataset:
     frame : DataFrame or None
         The columns of a table before they became numbers, for people to look at.
     rows : (n,) array or None
-        The row of the source that each example is, where some were left out.
+        Row of the source of each example, if some rows were left out.
     texts : sequence of str or None
         The examples, where they are texts; X holds what an encoder made of them.
     made_from : str or None
@@ -157,7 +158,7 @@ class Dataset:
         return self.image or self.pictures is not None
 
     def picture(self, position: int) -> Image:
-        """One example as a picture of Pillow's, from its source if it can be drawn from there."""
+        """One example as a Pillow image, from its source if possible."""
         if self.pictures is not None:
             return self.pictures(position)
         if not self.image:
@@ -180,7 +181,7 @@ class Dataset:
         return file.getvalue()
 
     def with_labels(self, y: ArrayLike | None) -> Dataset:
-        """The same examples with other labels, which are nobody's annotations."""
+        """The same examples with other labels; annotations are dropped."""
         other = replace(self, y=None if y is None else label_vector(y), annotations=None)
         if "inputs_digest" in self.__dict__:
             other.__dict__["inputs_digest"] = self.inputs_digest

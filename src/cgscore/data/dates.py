@@ -86,7 +86,7 @@ def parse_dates(column: pd.Series[Any]) -> Dates | None:
     if others:
         first = str(seen[parsed.isna()].iloc[0])[:40]
         notes.append(
-            f"{others:,} values of {column.name!s} are no dates and count as missing, "
+            f"{others:,} values of {column.name!s} are not dates and count as missing, "
             f"such as {first!r}"
         )
     whole = parsed.reindex(column.index)
@@ -115,8 +115,9 @@ def _order(fields: dict[str, dict[str, Any]], marks: set[str]) -> tuple[str, str
     if above["b"]:
         return "b", "a", "the second number goes above 12"
     if marks == {"."}:
-        return "a", "b", "no value tells the two apart, and with points the day usually is first"
-    return "b", "a", "no value tells the two apart; if that is wrong, write them year first"
+        return "a", "b", "no value tells day from month; with points, the day usually comes first"
+    advice = "if that is wrong, write the dates with the year first"
+    return "b", "a", f"no value tells day from month; {advice}"
 
 
 def _moment(parts: dict[str, Any]) -> str | None:

@@ -175,7 +175,7 @@ def _decode_as(
     if problems and not options.skip_bad:
         raise SourceError(
             f"{_list_problems(problems, names, 5)}. {len(problems):,} of {count:,} images cannot "
-            f"be read. Leave such images out and go on: {spelled(skip_bad=True)}"
+            f"be read. To leave such images out: {spelled(skip_bad=True)}"
         )
     if len(sizes) > 1:
         raise _MixedSizes(_describe_sizes(sizes, examples, names))
@@ -347,7 +347,7 @@ def _describe_sizes(
     if 2 * count <= sizes.total():
         width = height = MAX_DRAWING_SIDE
     return (
-        f"The images have {len(sizes)} different sizes: {', '.join(parts)}{more}. Bring them to "
+        f"The images have {len(sizes)} different sizes: {', '.join(parts)}{more}. Resize them to "
         f"one size: {spelled(resize=(width, height))}"
     )
 
@@ -360,7 +360,7 @@ def notes_and_skipped(decoded: Decoded, names: Callable[[int], str]) -> dict[str
         notes.append(f"{len(problems):,} unreadable images left out: {left_out}")
     if decoded.resized:
         height, width = decoded.pixels.shape[1:3]
-        notes.append(f"large images, or of different sizes: brought to {width} x {height} pixels")
+        notes.append(f"images are large or differ in size: resized to {width} x {height} pixels")
     return {
         "skipped": tuple(f"{names(i)} {problem}" for i, problem in problems.items()),
         "notes": tuple(notes),

@@ -176,7 +176,7 @@ def _columns(dataset: Dataset, positions: NDArray[np.intp] | None) -> list[str]:
         suspicions.append(f"{len(constant):,} columns are constant: {list_names(constant, SHOWN)}")
     if counting and len(steps) > 1:
         suspicions.append(
-            f"columns that only count the rows are inputs: {list_names(counting, SHOWN)}; remove "
-            f"such a column, or name the rows by it: {spelled(id_column='NAME')}"
+            f"columns that only number the rows are used as inputs: {list_names(counting, SHOWN)}; "
+            f"remove them, or use one of them as the ids: {spelled(id_column='NAME')}"
         )
     return suspicions

@@ -86,8 +86,8 @@ def read(
     skip_bad : bool
         Leave unreadable images out, and say so in `Dataset.notes`, instead of raising.
     preprocess : {"auto", "none", "table"}
-        ``table`` standardises numbers, takes dates apart, encodes categories one-hot, fills and
-        marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
+        ``table`` standardises numbers, splits dates into parts, encodes categories one-hot, fills
+        and marks missing values and adds a constant column (`cgscore.data.columns`). ``none`` takes
         numbers as they are. ``auto`` is ``table`` for tables (files and data frames, wherever their
         labels are) and ``none`` for everything else, such as arrays.
     encoder : str or path, optional
@@ -103,16 +103,16 @@ def read(
     text_column : str, optional
         Column of a table that holds the texts; by default found by how its values look.
     max_columns : int, optional
-        Most columns of a table in a file; 50,000 by default, so that a damaged header cannot fill
-        the memory.
+        Largest number of columns of a table in a file; 50,000 by default, so that a damaged header
+        cannot fill the memory.
     drop : str or list of str, optional
         Columns of a table that are left out. Columns that count or name the rows are left out
         without it, and `Dataset.notes` says which.
     source_column, group_column : str or (n,) array, optional
         Column of a table, or one value for each example, that says who or what delivered its label
-        (an annotator, batch, file or day), and which group it belongs to. No inputs: kept in
-        `Dataset.columns`, for `Scores.sources` and `Scores.groups`. A missing value is a source or
-        group of its own.
+        (an annotator, batch, file or day), and which group it belongs to. They are not
+        inputs; they are kept in `Dataset.columns`, for `Scores.sources` and `Scores.groups`. A
+        missing value is a source or group of its own.
     annotator_columns : str or list of str, optional
         Several labels per example. Several names: columns with the labels of one annotator each,
         which may have gaps. One name: the column that says who gave the label of a row, in a table
@@ -121,7 +121,7 @@ def read(
     device : str
         Where the encoder computes: ``cpu`` or another device of torch.
     progress : bool or function, optional
-        Who hears of the decoding and encoding, as for `cgscore.score`.
+        How progress of decoding and encoding is reported, as for `cgscore.score`.
 
     Raises
     ------
@@ -197,14 +197,17 @@ def _read(source: Any, options: ReadOptions, encoding: Encoding) -> Dataset:
     if isinstance(source, Dataset):
         if options.has_origins:
             raise OptionError(
-                "The data are read already. Name columns of sources, groups and annotators where "
-                "they are read."
+                "The data have been read already. Give source_column, group_column and "
+                "annotator_columns to cgscore.read."
             )
         dataset = _with_columns(_with_labels(source, options.labels), columns)
         if encoding.is_trivial:
             return dataset
         if dataset.made_from is not None and dataset.texts is None:
-            raise OptionError("The dataset is encoded already. Encode the one it was made from.")
+            raise OptionError(
+                "The dataset is encoded already. Leave encoder and scaling out, or read the data "
+                "again without an encoder."
+            )
         return encoding.apply(dataset)
     dataset = _load(source, replace(options, context=encoding.context()))
     if options.labels is not None:
@@ -259,7 +262,7 @@ def _sample_path(path: Path, options: ReadOptions) -> Sample | None:
 def _reader(path: Path, options: ReadOptions) -> Reader:
     """The reader of a file or folder, if that exists and all options are for it."""
     if not path.exists():
-        hint = " It is a link to nothing." if path.is_symlink() else _similar(path)
+        hint = " It is a broken link." if path.is_symlink() else _similar(path)
         raise SourceError(f"{path} does not exist.{hint}")
     if not path.is_dir():
         check_regular(path)
@@ -340,9 +343,9 @@ def _checked(dataset: Dataset, options: ReadOptions) -> Dataset:
         text, separator = several
         column = f"column {options.label_column!r}" if options.label_column else "the labels"
         raise LabelError(
-            f"{dataset.source}: {text[:100]!r} in {column} is several labels, separated by "
-            f"{separator!r}. One label per example is expected: choose one of several, or, to take "
-            f"every combination for a class, write it with another sign than {separator!r}."
+            f"{dataset.source}: {text[:100]!r} in {column} looks like several labels, separated "
+            f"by {separator!r}. One label per example is expected: keep one of them or, to make "
+            f"every combination a class, join them with another character than {separator!r}."
         )
     return replace(dataset, options=options.as_metadata())
 

@@ -74,7 +74,7 @@ def _encoded_together(pool: Dataset, labelled: Dataset) -> tuple[Dataset, NDArra
     assert frame is not None  # noqa: S101  the caller has looked
     missing = [] if pool.frame is None else [name for name in frame if name not in pool.frame]
     if pool.frame is None or missing:
-        what = "is no table" if pool.frame is None else f"has no column {missing[0]!r}"
+        what = "is not a table" if pool.frame is None else f"has no column {missing[0]!r}"
         raise DataError(
             f"{pool.source} {what}. Expected the columns of {labelled.source}: "
             f"{', '.join(map(str, frame))}."

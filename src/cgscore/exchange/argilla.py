@@ -53,7 +53,7 @@ def settings(examples: Examples) -> dict[str, Any]:
         options = [{"text": text, "value": text} for text in examples.captions.texts]
         question = {"type": "label_selection", "options": options, "visible_options": None}
     return {
-        "guidelines": "Choose the label that is right. The suggestion is from cgscore.",
+        "guidelines": "Choose the right label. The suggestion comes from cgscore.",
         "questions": [_property(QUESTION, question, required=True)],
         "fields": [
             _property(content, {"type": "image"} if content == "image" else kind, required=False),
@@ -80,7 +80,7 @@ def read(path: Path) -> Iterator[Correction]:
         responses = check_object(file, where, "responses", record.get("responses", {}))
         answers = responses.get(QUESTION, [])
         if not isinstance(answers, list):
-            raise SourceError(f"{file}: {where}: its responses are no list.")
+            raise SourceError(f"{file}: {where}: its responses are not a list.")
         if record.get("status", "completed") != "completed":
             continue
         for answer in answers:

@@ -44,7 +44,7 @@ def json_objects(path: Path, exported: str) -> Iterator[tuple[str, dict[str, Any
     for where, value, _ in json_records(path, content):
         if not isinstance(value, dict):
             raise SourceError(
-                f"{path}: {where} is no object. Expected what a tool makes of {exported}."
+                f"{path}: {where} is not an object. Expected what a tool makes of {exported}."
             )
         yield where, value
 
@@ -73,5 +73,5 @@ def _content(path: Path) -> bytes | bytearray:
 def check_object(path: Path, where: str, name: str, value: Any) -> dict[str, Any]:
     """An object of a file, or `SourceError`."""
     if not isinstance(value, dict):
-        raise SourceError(f"{path}: {where}: {name} is no object.")
+        raise SourceError(f"{path}: {where}: {name} is not an object.")
     return value

@@ -26,10 +26,10 @@ MAX_CELL = 1000  # characters of a cell
 _REASONS = {
     "wrong label": "Labelled {given}; the other examples say {suggested} ({sure}).",
     "conflicting duplicates": "Labelled {given}; identical inputs are labelled otherwise.",
-    "undecidable": "Labelled {given}; identical inputs are labelled otherwise, and as often.",
+    "undecidable": "Labelled {given}; identical inputs have other labels just as often.",
     "ambiguous": "Labelled {given}; it could be of several classes.",
     "atypical": "Labelled {given}, which the other examples confirm; an unusual example.",
-    "alone in its class": "Labelled {given}, and no other example is.",
+    "alone in its class": "Labelled {given}; no other example has this label.",
 }
 
 
@@ -155,13 +155,13 @@ class Examples:
     def text(self, position: int) -> str:
         """An example that is a text."""
         if self.dataset is None or self.dataset.texts is None:
-            raise OptionError("The examples are no texts.")
+            raise OptionError("The examples are not texts.")
         return self.dataset.texts[position]
 
     def cells(self, position: int) -> dict[str, str]:
         """A row of a table, its cells as texts of bounded length."""
         if self.dataset is None or self.dataset.frame is None:
-            raise OptionError("The examples are no rows of a table.")
+            raise OptionError("The examples are not rows of a table.")
         frame = self.dataset.frame
         # cell by cell: a whole row would have one type, and whole numbers would get a point
         return {

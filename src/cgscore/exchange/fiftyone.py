@@ -31,7 +31,8 @@ def write(
     """Write a new folder with samples and metadata, and with copies of pictures."""
     if examples.kind != "image" or examples.dataset is None:
         raise OptionError(
-            "FiftyOne is for images, and these examples are none, or their data are not there. "
+            "FiftyOne is for images, but these examples are not images, or their data cannot be "
+            "found. "
             "Export to label-studio, argilla, hugging-face or csv."
         )
     with new_folder(path) as folder:
@@ -83,7 +84,7 @@ def _labels(path: Path, where: str, sample: dict[str, Any]) -> Iterator[Any]:
         return
     tags = sample.get("tags") or []
     if not isinstance(tags, list):
-        raise SourceError(f"{path}: {where}: its tags are no list.")
+        raise SourceError(f"{path}: {where}: its tags are not a list.")
     for tag, field in ((ACCEPT, SUGGESTED), (KEEP, GIVEN)):
         if tag in tags:
             yield _value(sample.get(field))

@@ -106,7 +106,7 @@ def _of_task(path: Path, where: str, task: dict[str, Any]) -> Iterator[Correctio
     data = check_object(path, where, "data", task.get("data"))
     annotations = task.get("annotations", [])
     if not isinstance(annotations, list):
-        raise SourceError(f"{path}: {where}: its annotations are no list.")
+        raise SourceError(f"{path}: {where}: its annotations are not a list.")
     for number, annotation in enumerate(annotations):
         place = f"{where}, annotation {number}"
         content = check_object(path, place, "annotation", annotation)
@@ -114,7 +114,7 @@ def _of_task(path: Path, where: str, task: dict[str, Any]) -> Iterator[Correctio
             continue
         regions = content.get("result", [])
         if not isinstance(regions, list):
-            raise SourceError(f"{path}: {place}: its result is no list.")
+            raise SourceError(f"{path}: {place}: its result is not a list.")
         for region in regions:
             region = check_object(path, place, "region", region)
             if region.get("from_name") != CONTROL:

@@ -47,6 +47,6 @@ def tool_of(path: Path) -> Tool:
         if tool.recognises(path):
             return tool
     raise SourceError(
-        f"{path} is not what any tool sends back. Known are {', '.join(MODULES)}; if it is from "
-        "one of them, say so: --from NAME"
+        f"{path} is not recognised as the output of a known tool ({', '.join(MODULES)}). If it "
+        "comes from one of them, name it: --from NAME"
     )

@@ -240,7 +240,7 @@ def _read(manifest: Path) -> dict[str, Any]:
             raise ValueError("no record")
     except (OSError, ValueError, RecursionError) as error:
         raise StorageError(
-            f"{manifest}: this is no checkpoint of cgscore ({error}). Give another folder."
+            f"{manifest}: this is not a checkpoint of cgscore ({error}). Give another folder."
         ) from error
     return content
 

@@ -118,7 +118,7 @@ def _address_in(scheduler_file: str | None) -> str:
         return str(document["address"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ClusterError(
-            f"{scheduler_file} is no scheduler file ({error!r}). `dask scheduler "
+            f"{scheduler_file} is not a scheduler file ({error!r}). `dask scheduler "
             "--scheduler-file FILE` writes one."
         ) from error
 

@@ -32,8 +32,8 @@ MIN_CERTAIN = 0.9  # an example is atypical only if its class is at least this p
 MIN_ATYPICAL_QUANTILE = 0.95  # and its CG at least this quantile of its class
 
 RIDGE_HINT = (
-    "These scores have ridge 0, the paper's. The automatic ridge ranks wrong labels better: "
-    'ridge="auto", at the command line --ridge auto.'
+    "These scores have ridge 0, as in the paper. The automatic ridge ranks wrong labels better: "
+    'score with ridge="auto" (command line: --ridge auto).'
 )
 UNINFORMATIVE_HINT = (
     "What the other examples predict agrees with the given labels no better than chance: these "
@@ -41,8 +41,8 @@ UNINFORMATIVE_HINT = (
 )
 CONTESTED_PROMISE_HINT = (
     "No precision can be promised, and no label is flagged (except where identical inputs "
-    "contradict it): odd labels go to the classes that examples resemble, so that wrong labels and "
-    "classes that overlap by nature look alike."
+    "contradict it): labels that look wrong mostly name a similar class, so mistakes cannot be "
+    "told from classes that overlap naturally."
 )
 OVERLAP_PROMISE_HINT = (
     "No precision can be promised, and no label is flagged (except where identical inputs "

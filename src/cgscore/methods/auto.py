@@ -49,15 +49,17 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     """
     begun = None if options.checkpoint is None else method_in(options.checkpoint)
     if begun is not None and begun in METHODS:
-        return Choice(begun, "the checkpoint holds it")
+        return Choice(begun, "the checkpoint was made with it")
     if options.landmarks is not None:
-        return Choice("lowrank", "landmarks are its option")
+        return Choice("lowrank", "only this method uses landmarks")
     if cluster is not None:
         return _choose_on(cluster, sizes, options)
     if options.device != "cpu":
-        return Choice("iterative", "it is the one that uses a device")
+        return Choice("iterative", "only this method uses a device")
     if sizes.n <= MAX_SMALL_N or options.dtype != "float64":
-        return Choice("exact", "small" if sizes.n <= MAX_SMALL_N else "dtype is its option")
+        return Choice(
+            "exact", "few examples" if sizes.n <= MAX_SMALL_N else "only this method uses dtype"
+        )
     room = memory_room(options.memory_limit).bytes
     rate = product_rate()
     estimates = costs(sizes, options)
@@ -66,7 +68,7 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     report: dict[str, Any] = {"seconds": seconds, "bytes": memory}
     from_disk = estimates["exact"].min_bytes <= room
     if seconds["exact"] <= PATIENCE and from_disk:
-        return Choice("exact", "takes a minute at most", report)
+        return Choice("exact", "it takes a minute at most", report)
     fitting = [name for name in ("exact", "iterative") if memory[name] <= room]
     if fitting:
         fastest = min(fitting, key=lambda name: seconds[name])
@@ -74,13 +76,16 @@ def choose(sizes: Sizes, options: Options, cluster: ClusterExecutor | None) -> C
     if options.ridge != 0 and estimates["lowrank"].min_bytes <= room:
         return Choice("lowrank", "the kernel matrix does not fit in memory", report)
     if from_disk and seconds["exact"] <= MAX_SECONDS:
-        return Choice("exact", "fits on disk only", report)
+        return Choice("exact", "the kernel matrix fits on disk, but not in memory", report)
     if estimates["partition"].min_bytes <= room:
-        return Choice("partition", "the only one that fits and ends", report)
+        return Choice(
+            "partition", "the only method that fits in memory and ends in reasonable time", report
+        )
     needed = min(cost.min_bytes for cost in estimates.values())
     raise MemoryLimitError(
         f"Scoring {sizes.n:,} examples needs {show_bytes(needed)} of memory with any method; "
-        f"{show_bytes(room)} is there. Score a sample of the examples, or use a machine with more."
+        f"{show_bytes(room)} is available. Score a sample of the examples, or use a machine with "
+        "more."
     )
 
 
@@ -98,7 +103,7 @@ def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) ->
     if cost.min_bytes <= room and seconds <= MAX_SECONDS:
         return Choice("exact", f"the iterative method refused: {error}")
     reason = (
-        f"needs {show_bytes(cost.min_bytes)} of memory, and {show_bytes(max(room, 0))} is there"
+        f"needs {show_bytes(cost.min_bytes)} of memory, and {show_bytes(max(room, 0))} is available"
         if cost.min_bytes > room
         else f"would take about {seconds / 3600:.0f} hours"
     )
@@ -110,9 +115,9 @@ def instead_of_iterative(error: CGScoreError, sizes: Sizes, options: Options) ->
 def _choose_on(cluster: ClusterExecutor, sizes: Sizes, options: Options) -> Choice:
     """On a cluster: iterative if its workers can hold H."""
     if sizes.n <= MAX_SMALL_N:
-        return Choice("exact", "small: the cluster is not needed")
+        return Choice("exact", "few examples: the cluster is not needed")
     if options.dtype != "float64":
-        return Choice("exact", "dtype is its option; the cluster is not used")
+        return Choice("exact", "only this method uses dtype; the cluster is not used")
     if spread_bytes(sizes.n, sizes.p, cluster.workers()) <= cluster.memory():
         return Choice("iterative", "the workers can hold the kernel matrix")
     if options.ridge != 0:

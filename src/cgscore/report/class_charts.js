@@ -167,7 +167,7 @@ const classCharts = (() => {
       const half = fractions.indexOf(50);
       const order = rows.map((row, c) => [row[half], c]).sort((a, b) => b[0] - a[0]);
       const [most, least] = [order[0], order.at(-1)];
-      byId("pruning-caption").textContent = `With half of all removed, ${className(most[1])} loses the most (${share(most[0])}) and ${className(least[1])} the least (${share(least[0])}).`;
+      byId("pruning-caption").textContent = `With half of all examples removed, ${className(most[1])} loses the most (${share(most[0])}) and ${className(least[1])} the least (${share(least[0])}).`;
       const steps = fractions.filter((f) => f % 10 === 0 && f > 0);
       byId("pruning-table").replaceChildren(
         make(

@@ -119,11 +119,14 @@ def _verdict(scores: Scores, summary: IssueSummary | None, shown: int) -> str:
         return f"{len(scores):,} examples, none of whose {noun}s can be judged."
     n, (low, high) = summary.examples, summary.interval
     if not summary.flagged:
-        return str(summary.hint) if summary.uninformative else f"No {noun} of {n:,} looks wrong."
+        if summary.uninformative:
+            return str(summary.hint)
+        return f"None of the {n:,} {noun}s looks wrong."
     which = "all shown below" if shown == summary.flagged else f"the worst {shown:,} shown below"
     return (
         f"About {summary.estimated_wrong:,.0f} of {n:,} {noun}s look wrong "
-        f"(95 %: {low:,.0f} to {high:,.0f}); {summary.flagged:,} are flagged, "
+        f"(95 %: {low:,.0f} to {high:,.0f}); {summary.flagged:,} "
+        f"{'is' if summary.flagged == 1 else 'are'} flagged, "
         f"{which if shown else 'none shown'}."
     )
 
@@ -140,7 +143,8 @@ def _figures(scores: Scores) -> str:
     if len(scores.classes):
         figures += [
             f"{len(scores.classes):,} classes",
-            f"{100 * scores.judged_accuracy():.1f} % of labels predicted by the other examples",
+            "predictions from the other examples agree with "
+            f"{100 * scores.judged_accuracy():.1f} % of the labels",
         ]
     return " · ".join(figures)
 

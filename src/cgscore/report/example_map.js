@@ -67,7 +67,7 @@ const exampleMap = (() => {
       svg.append(circle);
       return make("li", {}, svg, " ", text(words));
     };
-    const ends = { score: ["surely right", "even", "surely wrong"], cg: ["lowest CG", "median", "highest CG"], value: ["lowest value", "median", "highest value"] }[by];
+    const ends = { score: ["surely right", "undecided", "surely wrong"], cg: ["lowest CG", "median", "highest CG"], value: ["lowest value", "median", "highest value"] }[by];
     const dots = ends
       ? ends.map((words, i) => dot(scale(i / 2), words))
       : report.classes.length <= MAX_LEGEND ? report.classes.map((one, c) => dot(classColour(c), one.name)) : [make("li", {}, `${whole(report.classes.length)} classes, each in its own colour`)];
@@ -134,7 +134,7 @@ const exampleMap = (() => {
     const labels = regression
       ? `value ${short(points.value[i])}`
       : points.marked[i] ? `labelled ${className(points.owner[i])}, suggested ${className(points.to[i])}` : `labelled ${className(points.owner[i])}`;
-    return `Example ${name(i).slice(0, 200)}: ${labels}; right with ${share(points.score[i] / 255)}; CG ${short(points.cg[i])}${points.marked[i] ? "; flagged" : ""}`;
+    return `Example ${name(i).slice(0, 200)}: ${labels}; right with probability ${share(points.score[i] / 255)}; CG ${short(points.cg[i])}${points.marked[i] ? "; flagged" : ""}`;
   }
 
   function point(i) {
@@ -252,7 +252,7 @@ const exampleMap = (() => {
       const flagged = points.marked.reduce((sum, one) => sum + one, 0);
       values.choices(byId("map-colour"), [...(regression ? [["value", "value"]] : [["class", "given class"]]), ["score", "probability that the label is right"], ["cg", "CG"]]);
       values.choices(byId("map-only"), [["", "all"], ...(flagged ? [["marked", "flagged"]] : []), ...(regression || report.classes.length > 100 ? [] : values.classOptions())]);
-      byId("map-caption").textContent = `${whole(points.n)} of ${whole(report.map.of)} examples, ${whole(flagged)} of them flagged. The two directions hold ${share(report.map.explained)} of the variance of the kernel.`;
+      byId("map-caption").textContent = `${whole(points.n)} of ${whole(report.map.of)} examples, ${whole(flagged)} of them flagged. The two axes of the map explain ${share(report.map.explained)} of the variance of the kernel matrix.`;
       legend();
       listen();
       draw();

@@ -41,7 +41,9 @@ def next_steps(
     steps = []
     noun = "label" if len(scores.classes) else "value"
     if summary.flagged:
-        these = f"the {summary.flagged:,} flagged {noun}s" if summary.flagged > 1 else "it"
+        these = f"the {summary.flagged:,} flagged {noun}s"
+        if summary.flagged == 1:
+            these = f"the flagged {noun}"
         steps.append(_step(f"Decide on {these} in the browser.", f"cgscore review {RESULT}"))
     steps += _pair_step(scores, pairs, summary.flagged)
     if conflicts:
@@ -53,7 +55,10 @@ def next_steps(
         )
     worse = _worst_source(scores, issues)
     if worse is not None:
-        steps.append(_step(f"Ask {worse}, with more wrong labels than the others.", at="sources"))
+        text = (
+            f"Ask about the {noun}s from {worse}: more of them are wrong than from other sources."
+        )
+        steps.append(_step(text, at="sources"))
     if summary.flagged:
         steps.append(
             _step(
@@ -81,7 +86,7 @@ def _pair_step(scores: Scores, pairs: list[list[int]], flagged: int) -> list[dic
     names = list(scores.class_names().values())
     text = (
         f"Check the rule that tells {short(names[start], 40)} from {short(names[end], 40)}: "
-        f"{count:,} of the {flagged:,} flagged."
+        f"{count:,} of the {flagged:,} flagged labels confuse them."
     )
     return [_step(text, at="map")]
 

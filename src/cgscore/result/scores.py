@@ -54,8 +54,9 @@ class Scores:
         named; ``consensus_confidence`` and ``annotators``, the number of those who labelled the
         example, where there are several.
     loo : (n, k) array
-        Leave-one-out predictions, one column per class; one column for regression. Where there
-        are more than 2e8 of them, an error unless they were asked for (``keep_predictions``).
+        Leave-one-out predictions, one column per class; one column for regression. If there are
+        more than 2e8, they are kept only with ``keep_predictions=True``; without it, reading them
+        raises an error.
     d : (n,) array
         Diagonal of the inverse kernel matrix.
     alpha : (n,) array
@@ -172,7 +173,7 @@ class Scores:
         Raises
         ------
         OptionError
-            There are so many that only what follows from them was kept.
+            The predictions were not kept; score with ``keep_predictions=True``.
         """
         if self._loo is None:
             raise self._not_kept()
@@ -196,7 +197,7 @@ class Scores:
 
     @property
     def judged(self) -> bool:
-        """Whether any label can be judged: an example has a prediction for every class."""
+        """Whether any label can be judged: some example has a prediction for every class."""
         return self._judged_labels is not None or not bool(missing(self.judging_loo).all())
 
     def _judge(self) -> JudgedLabels:
@@ -367,9 +368,10 @@ class Scores:
         return sources_of_issues(issues, self.table["source"].to_numpy(dtype=object))
 
     def groups(self, *, data: Any = None, progress: bool | Listener | None = None) -> pd.DataFrame:
-        """What every group is worth: how much complexity falls when it goes as a whole.
+        """What every group is worth: how much the complexity falls when the whole group is removed.
 
-        The exact method has computed this. Other scores need the data and one factorisation.
+        The exact method computes this while scoring. For other methods it needs the data and one
+        factorisation.
 
         Parameters
         ----------
@@ -519,9 +521,12 @@ class Scores:
         check_selection(fraction, order, offset, seed)
         ranked = order in RANKED_ORDERS
         if ranked and not (isinstance(by, str) and by == "cg"):
-            raise OptionError(f"by is for orders that sort by a score; got order={order!r}.")
+            raise OptionError(
+                f"by is for orders that sort by a score; got {spelled(order=order)}. Leave by out, "
+                f"or choose such an order: {spelled(order='low-first')}"
+            )
         if order == "auto":
-            drop_issues = bool(len(self.classes)) and bool(self.table["margin"].notna().any())
+            drop_issues = self.judged
         pool = self._pool(fraction, per_class, np.zeros(len(self)) if ranked else by, drop_issues)
         useful, windows = None, {}
         if ranked:
@@ -551,7 +556,7 @@ class Scores:
 
         Saved with the result, it serves every later ``keep(order="greedy")`` without the data.
         ``meta["rank"]`` says how it was made, and under ``useful`` how many examples come before
-        the point where no gain was positive; from there on the order goes by least loss.
+        the point where no gain was positive; from there on, the least loss comes first.
 
         Parameters
         ----------
@@ -597,8 +602,8 @@ class Scores:
         Returns
         -------
         (r,) array
-            In the order of `kept`. Their sum is the number of examples, without the classes of
-            which nothing is kept.
+            In the order of `kept`. Their sum is the number of examples in the classes with
+            at least one kept example.
         """
         return self.selector(data).weights(as_positions(kept, len(self)))
 
@@ -618,7 +623,7 @@ class Scores:
             As for `keep`.
         """
         judged = None
-        if len(self.classes) and self.table["margin"].notna().any():
+        if self.judged:
             judged = ~self.label_issues()["is_label_issue"].to_numpy()
             judged = judged if judged.any() else None
         positions = as_positions(kept, len(self))
@@ -627,7 +632,7 @@ class Scores:
     def selector(
         self, data: Any = None, *, landmarks: int | None = None, seed: int | None = None
     ) -> Selector:
-        """Chooses among the examples, in features that are made once and kept.
+        """The `Selector` that ranks and chooses examples, in features computed once and reused.
 
         Parameters
         ----------
@@ -855,7 +860,7 @@ class Scores:
             Number of suspected labels shown.
         beside : DataFrame, optional
             Other scores of the same examples to compare with, one per column: for example what
-            `cgscore.training.scores.together.scores_by_training` returns.
+            `cgscore.training.scores_by_training` returns.
         progress : bool or function, optional
             As for `score`.
 
@@ -881,7 +886,7 @@ class Scores:
         port: int = 0,
         browser: bool = True,
     ) -> Any:
-        """Open the review of suspected labels in a browser, and go on.
+        """Open the review of suspected labels in a browser and return at once.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ from cgscore.data.encoders.registry import BUILT_IN
 from cgscore.data.features import PIXELS, is_file
 from cgscore.errors import OptionError, ResultError
 from cgscore.result.schema import check_read_options
+from cgscore.spelling import for_reader, spelled
 
 
 def open_data(
@@ -46,8 +47,8 @@ def open_source(meta: Mapping[str, Any], encoder: str | None) -> Dataset:
     source = meta["source"]
     if not (source.startswith("sklearn:") or exists(source)):
         raise OptionError(
-            f"This result was loaded from a file and its source ({source}) is not there. "
-            "Give the scored data: data=..."
+            f"This result was loaded from a file, and its source ({source}) is not there. "
+            f"Give the scored data: {_data_option()}"
         )
     check_openable(source, "source")
     return read(source, **read_options(meta, encoder))
@@ -67,7 +68,10 @@ def with_corrections(dataset: Dataset, meta: Mapping[str, Any], labels: NDArray[
 def check_fingerprint(dataset: Dataset, meta: Mapping[str, Any]) -> None:
     """Raise `OptionError` for data other than those that were scored."""
     if dataset.fingerprint != meta["fingerprint"]:
-        raise OptionError("The data are not what was scored: their fingerprint differs.")
+        raise OptionError(
+            "The data are not what was scored: their fingerprint differs. Score these data, or "
+            f"give those that were scored: {_data_option()}"
+        )
 
 
 def check_encoder(meta: Mapping[str, Any], encoder: str | None) -> None:
@@ -88,7 +92,7 @@ def read_options(meta: Mapping[str, Any], encoder: str | None) -> dict[str, Any]
     if not harmless and encoder is None:
         raise OptionError(
             f"This result was scored with the encoder {saved!r}, which is loaded only if you "
-            f"name it yourself: encoder={saved!r} (command line: --encoder {saved})"
+            f"name it yourself: {spelled(encoder=saved)}"
         )
     if "labels" in options:
         check_openable(options["labels"], "file of labels")
@@ -111,8 +115,12 @@ def check_openable(name: str, kind: str) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ResultError(
             f"The {kind} that this result names, {name}, is neither a file nor a folder. It is "
-            "not opened. Give the scored data: data=..."
+            f"not opened. Give the scored data: {_data_option()}"
         )
+
+
+def _data_option() -> str:
+    return for_reader(python="data=...", command_line="--source PATH")
 
 
 def exists(name: str) -> bool:

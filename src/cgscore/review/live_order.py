@@ -75,7 +75,7 @@ class LiveOrder:
             self._factorise()
             self.state = {
                 "state": "ready",
-                "words": f"Live order: renewed after every {LABELS_PER_RENEWAL} changed labels.",
+                "words": f"Live order: updated after every {LABELS_PER_RENEWAL} changed labels.",
             }
             self._renew_if_due()
             while True:
@@ -95,7 +95,10 @@ class LiveOrder:
         seconds, room = cost.seconds(product_rate()), MEMORY_SHARE * available_memory()
         price = f"about {show_seconds(seconds)} and {show_bytes(cost.bytes)} of memory"
         if seconds > MAX_SECONDS or cost.bytes > room:
-            words = f"Live order: off, it would take {price}. Score again on request instead."
+            words = (
+                f"Live order: off, because it would take {price}. Use the button "
+                '"Score again with corrections" instead.'
+            )
             self.state = {"state": "off", "words": words}
             return False
         self.state = {"state": "preparing", "words": f"Live order: being prepared, {price} …"}

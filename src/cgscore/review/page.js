@@ -55,7 +55,7 @@ async function renewOrder(version) {
   queue.fillPairs();
   queue.showProgress(answer.progress);
   if (!state.grid && state.which === "open") state.at = shown().length ? shown()[0].at : null;
-  byId("live").textContent = "Live order: renewed by your decisions.";
+  byId("live").textContent = "Live order: updated with your decisions.";
 }
 
 // ---------------------------------------------------------------- decisions
@@ -80,7 +80,7 @@ function remember() {
 
 function showUnsent() {
   byId("resend").hidden = unsent.size === 0;
-  byId("resend").textContent = `Save ${unsent.size} unsaved`;
+  byId("resend").textContent = `Save ${unsent.size} unsaved decision${unsent.size === 1 ? "" : "s"}`;
 }
 
 // Sends a decision. It counts as decided only when the server says so; until then it is unsent.

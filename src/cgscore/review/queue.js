@@ -54,7 +54,7 @@ const queue = (() => {
     byId("clean-bar").value = clean.probability;
     byId("clean").textContent = clean.reached
       ? `Goal reached: at least ${goal}. Expected: ${precise(clean.share)} of all labels are right.`
-      : `About ${precise(clean.share)} of all labels are right, at least ${precise(clean.low)} with 95 % probability. ${clean.looks === null ? `With ${percent(clean.reviewer_error)} wrong decisions nobody reaches ${goal} alone` : `For ${goal}: about ${clean.looks.toLocaleString("en")} more decisions`}.`;
+      : `About ${precise(clean.share)} of all labels are right, at least ${precise(clean.low)} with 95 % probability. ${clean.looks === null ? `If ${percent(clean.reviewer_error)} of the decisions are wrong, one reviewer alone cannot reach ${goal}` : `For ${goal}: about ${clean.looks.toLocaleString("en")} more decisions`}.`;
     const waiting = open === 0 && !clean.reached;
     byId("further").hidden = !waiting;
   }

@@ -36,6 +36,7 @@ MIN_JUDGED = 5  # decisions before the precision of suggestions is estimated
 MAX_COLUMNS = 40  # columns of a table shown for an example
 MAX_GRID_COLUMNS = 6  # columns shown in the grid
 MAX_JUDGED_TEXT = 10_000  # characters of an example that is text
+RESTART_WITH_DATA = "Start the review again with --source PATH (in Python: data=...)."
 
 
 class Review:
@@ -272,7 +273,7 @@ class Review:
         """The factor of the kernel matrix, made once."""
         with self._factorising:
             if self.dataset is None:
-                raise OptionError("Scoring again needs the data: --source")
+                raise OptionError(f"Scoring again needs the data. {RESTART_WITH_DATA}")
             if self._factor is None:
                 self._factor = factor(
                     self.dataset, ridge=self.scores.judging_ridge, kernel=self.scores.kernel.name
@@ -360,7 +361,7 @@ class Review:
         with self._preparing:
             if self._prepared is None:
                 if self.dataset is None:
-                    raise OptionError("Neighbours need the data: --source")
+                    raise OptionError(f"Neighbours need the data. {RESTART_WITH_DATA}")
                 ridge = self.scores.judging_ridge
                 self._prepared = Inputs(self.dataset, ridge=ridge, kernel=self.scores.kernel)
             return self._prepared

@@ -28,7 +28,7 @@ const views = (() => {
   function conflict(row) {
     if (row.conflict === null) return null;
     const others = state.queue.filter((other) => other.conflict === row.conflict && other.at !== row.at);
-    return make("p", { className: "conflict" }, "Identical to ", ...others.flatMap((other) => [text(other.id, "name"), " (", label(other.from), ") "]), row.flagged ? "" : "as often under one label as under another: undecidable");
+    return make("p", { className: "conflict" }, "Identical to ", ...others.flatMap((other) => [text(other.id, "name"), " (", label(other.from), ") "]), row.flagged ? "" : "– the labels are equally frequent: undecidable");
   }
 
   function votes(row) {

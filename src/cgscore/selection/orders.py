@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike
 
 from cgscore.errors import OptionError
 from cgscore.selection.quotas import class_quotas, quotas
+from cgscore.spelling import for_reader
 from cgscore.typing import Array, Index
 
 STRATA = 20  # levels of a score
@@ -156,7 +157,8 @@ def check_selection(fraction: float, order: str, offset: float | None, seed: int
     """Raise `OptionError` for options that cannot be used, before any work."""
     numbers: tuple[object, ...] = (fraction, 0 if offset is None else offset)
     if not all(isinstance(number, Real) for number in numbers) or not 0 < fraction <= 1:
-        raise OptionError(f"fraction must be above 0 and at most 1; got {fraction!r}.")
+        name = for_reader(python="fraction", command_line="--keep")
+        raise OptionError(f"{name} must be above 0 and at most 1; got {fraction!r}.")
     number: object = seed
     if not isinstance(number, Integral) or seed < 0:
         raise OptionError(f"seed must be a whole number, 0 or larger; got {seed!r}.")

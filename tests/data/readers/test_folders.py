@@ -72,7 +72,7 @@ def test_what_systems_leave_behind_is_left_out(tmp_path: Path) -> None:
     assert data.notes == (
         "hidden or system files left out: 7 (.DS_Store, .git, __MACOSX, a/.DS_Store, a/._0.png "
         "and 2 more)",
-        "files that are no images left out: 1 (a/read me.txt)",
+        "files other than images left out: 1 (a/read me.txt)",
         "class folders without images: 1 (lynx)",
     )
     for path in root.rglob("*.png"):
@@ -85,7 +85,7 @@ def test_hidden_folders_do_not_hide_splits(tmp_path: Path) -> None:
     folder(tmp_path / "train", all_of(COLOUR))
     (tmp_path / ".cache").mkdir()
     data = cgscore.read(tmp_path)
-    assert data.notes == ("split train read",)
+    assert data.notes == ("read the split train",)
     assert set(data.y.tolist()) == {"a", "b"}  # type: ignore[union-attr]
 
 

@@ -66,5 +66,5 @@ def test_folders_are_known_by_what_they_hold(tmp_path: Path) -> None:
 def test_names_that_no_reader_knows(tmp_path: Path) -> None:
     assert known_reader(str(tmp_path / "nothing.csv")) is None
     (tmp_path / "a.xyz").touch()
-    with pytest.raises(SourceError, match=r"a\.xyz has a name that no reader knows\. .*\.csv"):
+    with pytest.raises(SourceError, match=r"a\.xyz: files of this kind cannot be read\. .*\.csv"):
         find_reader(tmp_path / "a.xyz")

@@ -415,5 +415,5 @@ def test_networks_that_cannot_be_trained() -> None:
     for seed in (-1, 1.5, True):
         with pytest.raises(OptionError, match="seed"):
             train(network(), X, y, settings=QUICK, seed=seed)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="no array"):
+    with pytest.raises(DataError, match="not an array"):
         train(network(), [[1, 2], [3]], y, settings=QUICK)

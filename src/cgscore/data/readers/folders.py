@@ -108,7 +108,7 @@ def _left_out(root: Path, others: list[Path]) -> tuple[str, ...]:
     if hidden:
         notes.append(f"hidden or system files left out: {_listing(hidden, root)}")
     if foreign:
-        notes.append(f"files that are no images left out: {_listing(foreign, root)}")
+        notes.append(f"files other than images left out: {_listing(foreign, root)}")
     return tuple(notes)
 
 
@@ -177,7 +177,9 @@ def _split(folder: Path, split: str | None) -> tuple[Path, tuple[str, ...]]:
     splits = [name for name in SPLITS if name in inside]
     if splits and inside <= set(SPLITS):
         first, *others = splits
-        note = f"split {first} read" + (f"; there is also {', '.join(others)}" if others else "")
+        note = f"read the split {first}" + (
+            f"; there is also {', '.join(others)}" if others else ""
+        )
         check_link(folder / first, folder)
         return folder / first, (note,)
     return folder, ()

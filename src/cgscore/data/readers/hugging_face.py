@@ -118,7 +118,10 @@ def from_hugging_face(source: Any, options: ReadOptions) -> Dataset:
     if isinstance(source, dict):
         source = source[_choose_split("The dataset", list(source), options.split)]
     if not hasattr(source, "with_format"):
-        raise SourceError(f"A {type(source).__name__} of Hugging Face is no dataset.")
+        raise SourceError(
+            f"A {type(source).__name__} of Hugging Face is not a dataset. Give a Dataset or a "
+            "DatasetDict."
+        )
     whole = source.with_format("arrow")
     if hasattr(source, "__len__"):
         return from_table(whole[:], options, "Hugging Face dataset", local_files=True)

@@ -178,7 +178,7 @@ def find_reader(path: Path) -> Reader:
     if reader is None:
         suffixes = ", ".join(sorted(_BY_SUFFIX))
         raise SourceError(
-            f"{path} has a name that no reader knows. Known are {suffixes}, IDX files, folders of "
-            "images, and sklearn:NAME."
+            f"{path}: files of this kind cannot be read. cgscore reads {suffixes}, IDX files, "
+            "folders of images, and sklearn:NAME."
         )
     return reader

@@ -53,8 +53,8 @@ class Sample:
         """The note of a dataset that is a sample."""
         m = len(self.positions)
         return (
-            f"large source: classes are those of all {self.n:,} rows, everything else is of a "
-            f"sample of {m:,}"
+            f"large source: classes are counted in all {self.n:,} rows, everything else is from "
+            f"a sample of {m:,}"
         )
 
 

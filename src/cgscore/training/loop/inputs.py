@@ -34,7 +34,7 @@ class Inputs:
         try:
             given = np.asarray(X)
         except ValueError as error:  # lists of different lengths
-            raise DataError(f"{name} is no array: {error}") from error
+            raise DataError(f"{name} is not an array: {error}") from error
         checked = np.asarray(_channels_first(_checked(given, name), name), order="C")
         self.values = torch.from_numpy(checked if checked.flags.writeable else checked.copy())
         self.is_image = self.values.ndim == 4

@@ -206,7 +206,7 @@ def _parse_header(name: str, content: NDArray[np.uint8]) -> tuple[dict[str, Any]
         return dict(header), len(line) + 1
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(
-            f"{name}: the first line is no header. Expected records of this version of cgscore."
+            f"{name}: the first line is not a header. Expected records of this version of cgscore."
         ) from error
 
 
