@@ -5,7 +5,7 @@
     python bench/review.py -o results/review.json
     python bench/review.py --data digits --seeds 0 --reviewers 0
     python bench/review.py --show results/review.json
-    python bench/review.py --renewal 20000     # seconds of one renewal, alone on the machine
+    python bench/review.py --renewal 20000 -o results/review.json   # seconds of one renewal
 
 Labels of scikit-learn's digits and of Fashion-MNIST (under ``CGSCORE_DATA``) are made wrong:
 ``uniform``, to any other class, or ``next``, to the class that follows. A simulated reviewer goes
@@ -41,6 +41,8 @@ import cgscore
 from cgscore.review import Decisions, Review
 from cgscore.review.cleanliness import GOAL
 from cgscore.review.live_order import LABELS_PER_RENEWAL
+from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
 DATA = Path(os.environ.get("CGSCORE_DATA", "../shared/data"))
 CASES = {  # examples, share of wrong labels, kind of noise
@@ -172,7 +174,11 @@ def show(document: dict[str, Any]) -> None:
             f"{mean('looks', 'renewed'):>9}{mean('said', 'renewed'):>7}{sum(said):>5}/{len(said)}"
         )
     if "renewal" in document:
-        print(document["renewal"])
+        found = document["renewal"]
+        print(
+            f"{found['examples']:,} examples: factor {found['factor_seconds']:.0f} s, renewal "
+            f"{found['renewal_seconds']:.2f} s"
+        )
 
 
 def main() -> None:
@@ -197,7 +203,12 @@ def main() -> None:
         "cells": [],
     }
     if options.renewal:
-        print(json.dumps(renewal(options.renewal)))
+        require_quiet()
+        found = {**script_origin(__file__), **renewal(options.renewal)}
+        print(json.dumps(found))
+        if options.output:  # beside the decisions that it holds
+            kept = json.loads(options.output.read_text()) if options.output.exists() else {}
+            options.output.write_text(json.dumps({**kept, "renewal": found}, indent=1) + "\n")
         return
     names = [case for case in CASES if any(case.startswith(name) for name in options.data)]
     for case in names:
