@@ -20,8 +20,9 @@ make them true) times a prior that favours weak strengths.
 Labels that people gave, and labels made wrong at borders, are wrong more often than the average of
 the hypotheses says where these have weight: there natural confusion and noise are one, and
 likelihoods take most of it for nature. The odds of being wrong are multiplied by a factor of up to
-two, the more the larger the weight of hypotheses with a border is, and only if labels of clear
-examples are wrong at all. The factor was chosen for calibration.
+two, or six where predictions disagree with three labels in ten; the more the larger the weight of
+hypotheses with a border is, and only if labels of clear examples are wrong at all. The factor was
+chosen for calibration.
 
 One trace of noise at borders does not depend on how frequent natural confusion is: which class a
 wrong label names. Among clear examples it is any class if noise does not look at the input, and
@@ -55,7 +56,8 @@ MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
-BORDER_SLOPE = 1.2  # of the factor on the odds, for the weight of hypotheses with a border
+BORDER_SLOPE = 1.2  # of the factor on the odds, for the weight of hypotheses with a border,
+CARELESS_SLOPE = 4.0  # and for its square where predictions disagree with many labels
 MIN_WEIGHT = 1e-3  # hypotheses with less are left out
 
 
@@ -113,10 +115,11 @@ class Hypotheses:
     overlap : bool
         Whether classes overlap so much that even clear examples are confused by nature.
     odds_factor : float
-        By which the odds of being wrong are multiplied in verdicts, from 1 to 2.
+        By which the odds of being wrong are multiplied in verdicts, from 1 to 6.
     weighed : bool
-        Whether noise at borders had a say. It has none with two or very many classes, few examples,
-        classes that overlap, or predictions that disagree with most labels. Not saved in results.
+        Whether noise at borders had a say. It has none with two classes, few examples, classes that
+        overlap, or predictions that disagree with most labels; with very many classes, if wrong
+        labels of clear examples name the runner-up. Not saved in results.
     """
 
     members: tuple[Hypothesis, ...]
@@ -130,12 +133,10 @@ class Hypotheses:
     def explains(self) -> bool:
         """Whether labels that differ are noise rather than nature.
 
-        Where noise at borders was weighed, that is so unless strong hypotheses have most of the
-        weight; elsewhere if labels of clear examples name any class.
+        Noise at borders was weighed, and strong hypotheses do not have most of the weight.
         """
-        if not self.weighed:
-            return self.direction <= MAX_OVERLAP_DIRECTION  # not so for NaN
-        return sum(each.weight for each in self.members if each.strength >= STRONG) <= 0.5
+        strong = sum(each.weight for each in self.members if each.strength >= STRONG)
+        return self.weighed and strong <= 0.5
 
 
 def noise_odds(T: Array) -> Array:
@@ -169,8 +170,10 @@ def border_hypotheses(
     log_q = log_softmax(logits, axis=1)
     predicted, certainty = np.argmax(log_q, axis=1), log_q.max(axis=1)
     slope = clear_direction(log_q, codes)
-    if overlap or k > MAX_CLASSES or disagree(F, codes, MIN_BORDER_AGREEMENT):
+    if overlap or disagree(F, codes, MIN_BORDER_AGREEMENT):
         return Hypotheses((uniform,), slope, False, overlap)
+    if k > MAX_CLASSES:
+        return Hypotheses((uniform,), slope, False, False, weighed=slope <= MAX_OVERLAP_DIRECTION)
     clear = most_certain(predicted, certainty, k, CLEAR_SHARE)
     noise = float(np.mean(predicted[clear] != codes[clear]))
     found = [uniform]
@@ -202,9 +205,10 @@ def border_hypotheses(
         for each, weight, chance, keep in zip(found, weights, plausible, kept, strict=True)
         if keep
     )
-    factor = 1.0
+    factor, at_borders = 1.0, 1 - members[0].weight
     if noise >= MIN_CLEAR_NOISE:
-        factor += min(1.0, BORDER_SLOPE * (1 - members[0].weight))
+        factor += min(1.0, BORDER_SLOPE * at_borders)
+        factor += CARELESS_SLOPE * at_borders**2 if disagree(F, codes) else 0.0
     return Hypotheses(members, slope, contested, False, factor, not (few or k == 2))
 
 

@@ -24,6 +24,7 @@ PROMISE_CHANCE = 0.975  # with which no more are wrong than a promise allows
 MIN_MEMBERS = 3  # examples without which a class is not suggested to others
 MIN_PLAUSIBILITY = 0.08  # relative to the best hypothesis, for a say in promises
 HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most
+MAX_SURE_FACTOR = 2.0  # on the odds, beyond which all labels that differ may be wrong
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,10 @@ def expected_wrong(
     Under each hypothesis the variance is that of independent verdicts plus that of the rate among
     anchors; the interval is that of the mixture of all hypotheses without their prior. Where wrong
     labels follow borders, those that agree with their prediction may be hidden: then the upper end
-    is at least `HIDDEN_FACTOR` times the number of labels that differ. Where classes overlap so
-    much that even clear examples are confused, all of it may be nature as well: then the lower end
-    is 0, too.
+    is at least `HIDDEN_FACTOR` times the number of labels that differ; where predictions disagree
+    with many labels because of noise near borders, it is at least that number. Where classes
+    overlap so much that even clear examples are confused, all of it may be nature as well: then the
+    lower end is 0, too.
 
     Parameters
     ----------
@@ -173,8 +175,11 @@ def expected_wrong(
     deviations = np.sqrt((right * (1 - right)).sum(axis=1) + of_rate)
     weights = np.array([each.plausibility for each in noise.hypotheses])
     low, high = mixture_interval(counts, deviations, weights)
+    differ = float(verdicts.differs[chosen].sum())
     if noise.contested or noise.overlap:
-        high = max(high, HIDDEN_FACTOR * float(verdicts.differs[chosen].sum()))
+        high = max(high, HIDDEN_FACTOR * differ)
+    elif noise.odds_factor > MAX_SURE_FACTOR:
+        high = max(high, differ)
     if noise.overlap:
         low = 0.0
     return expected, max(0.0, min(low, expected)), min(float(n), max(high, expected))
