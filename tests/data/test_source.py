@@ -38,7 +38,7 @@ BAD: dict[str, tuple[Any, type[CGScoreError], str]] = {
         r"Did you mean .*data\.csv",
     ),
     "folder": (lambda t: t, SourceError, "holds no images"),
-    "suffix": (lambda t: write(t, "d.xyz", "1"), SourceError, "no reader knows"),
+    "suffix": (lambda t: write(t, "d.xyz", "1"), SourceError, "files of this kind cannot be read"),
     "sklearn": (lambda t: "sklearn:mnist", SourceError, "Expected one of: breast_cancer"),
     "no X": (lambda t: npz(t, y=Y), SourceError, "no array 'X'.*Its arrays are y"),
     "no y": (lambda t: npz(t, X=X), SourceError, "no array 'y'.*Its arrays are X"),
