@@ -54,6 +54,7 @@ DIRECTION_WEIGHT = 10.0  # and the log likelihood that each unit of slope above 
 MIN_AGREEMENT = 0.7  # share of labels that predictions agree with, without which nature is tried,
 MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
+MAX_NOISE_DIRECTION = 0.75  # slope up to which it may be noise; nature has 1
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
 BORDER_SLOPE = 1.2  # of the factor on the odds, for the weight of hypotheses with a border,
@@ -133,10 +134,11 @@ class Hypotheses:
     def explains(self) -> bool:
         """Whether labels that differ are noise rather than nature.
 
-        Noise at borders was weighed, and strong hypotheses do not have most of the weight.
+        Noise at borders was weighed, strong hypotheses do not have most of the weight, and wrong
+        labels of clear examples do not name the runner-up as often as nature does.
         """
         strong = sum(each.weight for each in self.members if each.strength >= STRONG)
-        return self.weighed and strong <= 0.5
+        return self.weighed and strong <= 0.5 and self.direction <= MAX_NOISE_DIRECTION
 
 
 def noise_odds(T: Array) -> Array:
