@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.issues.border import Hypothesis, direction, noise_odds
+from cgscore.issues.border import Hypotheses, Hypothesis, direction, noise_odds
 from cgscore.issues.calibration import Calibration
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.verdicts import expected_wrong, flag, judge, promised
@@ -129,3 +129,20 @@ def test_a_promise_leaves_room_for_chance_where_little_is_flagged() -> None:
     half = np.arange(900) < 450
     assert not promised(verdicts, noise, 0.9, half)[450:].any()
     assert promised(verdicts, noise, 0.5, half).sum() >= promised(verdicts, noise, 0.9, half).sum()
+
+
+@pytest.mark.parametrize(
+    ("strength", "direction", "weighed", "noise"),
+    [
+        (0.1, 0.4, True, True),
+        (0.45, 0.4, True, False),  # strong noise at borders cannot be told from nature
+        (0.1, 0.97, True, False),  # wrong labels of clear examples name the runner-up: CIFAR-100
+        (0.1, 0.4, False, False),
+        (0.1, float("nan"), True, False),
+    ],
+)
+def test_when_noise_explains_labels_that_differ(
+    strength: float, direction: float, weighed: bool, noise: bool
+) -> None:
+    members = (Hypothesis(0.0, np.eye(3), 1.0, 0.4), Hypothesis(strength, np.eye(3), 1.0, 0.6))
+    assert Hypotheses(members, direction, False, False, 1.5, weighed).explains == noise

@@ -144,8 +144,8 @@ class Encoding:
             X = dataset.X.reshape(len(dataset), -1)
         _refuse_unusable(X, name)
         if identity is None:
-            file = "" if name is None else Path(name).name  # wherever the data are
-            identity = f"{file} {in_memory(X, None).inputs_digest}"
+            known = Path(name).name if name is not None and is_file(name) else name
+            identity = f"{known} {in_memory(X, None).inputs_digest}"  # in any folder
         X = scaled(X, self.scaling)
         _refuse_zero(X, name)
         return self._encoded(dataset, X, name, encoder, identity, notes)

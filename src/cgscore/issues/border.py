@@ -148,7 +148,13 @@ def noise_odds(T: Array) -> Array:
 
 
 def border_hypotheses(
-    F: Array, codes: Index, T: Array, calibration: Calibration, *, overlap: bool
+    F: Array,
+    codes: Index,
+    T: Array,
+    calibration: Calibration,
+    *,
+    overlap: bool,
+    alone: bool = False,
 ) -> Hypotheses:
     """Hypotheses on the strength with which wrong labels follow borders.
 
@@ -165,6 +171,8 @@ def border_hypotheses(
     overlap : bool
         Whether even the most certain examples are confused by nature. Then noise at borders is not
         tried.
+    alone : bool
+        Whether T is the only hypothesis for another reason.
     """
     k = F.shape[1]
     uniform = Hypothesis(0.0, noise_odds(T), 1.0)
@@ -172,7 +180,7 @@ def border_hypotheses(
     log_q = log_softmax(logits, axis=1)
     predicted, certainty = np.argmax(log_q, axis=1), log_q.max(axis=1)
     slope = clear_direction(log_q, codes)
-    if overlap or disagree(F, codes, MIN_BORDER_AGREEMENT):
+    if overlap or alone or disagree(F, codes, MIN_BORDER_AGREEMENT):
         return Hypotheses((uniform,), slope, False, overlap)
     if k > MAX_CLASSES:
         return Hypotheses((uniform,), slope, False, False, weighed=slope <= MAX_OVERLAP_DIRECTION)

@@ -133,11 +133,11 @@ def estimate_noise(
     overlap = anchors.overlap or overlapping(G, j, calibration)
     calibration = calibrate(G, j, T, calibration, penalty)
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
-    doubtful = k == 2 or disagree(G, j)
-    if overlap or (doubtful and not border.explains):
+    many_differ = disagree(G, j)
+    if overlap or ((k == 2 or many_differ) and not border.explains):
         level, T, calibration = _likely_level(G, j, T, penalty, overlap)
         overlap = overlap or level <= MAX_OVERLAP_LEVEL
-        border = border_hypotheses(G, j, T, calibration, overlap=overlap)
+        border = border_hypotheses(G, j, T, calibration, overlap=overlap, alone=many_differ)
     return NoiseModel(T, calibration, len(anchors), border)
 
 
