@@ -26,6 +26,7 @@ from cgscore.errors import (
 )
 from cgscore.execution.checkpoint import Checkpoint, digest_of, identity
 from cgscore.execution.progress import Listener, Progress, Silent, Timed, reporter
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import ENTRY_ERROR, UnitRows, gram_block, unit_rows
 from cgscore.labels import Labels, as_labels, label_vector
 from cgscore.problem import MIN_DIGITS, Inputs, Problem, Solution
@@ -402,7 +403,7 @@ class Factor:
         if self.dtype == "float64":
             return self._factor.solve(targets), None
         n, wanted = len(self._rows), targets.shape[1]
-        measured = np.random.default_rng(0).choice(n, min(LOSS_SAMPLE_SIZE, n), replace=False)
+        measured = stream(0, "loss").choice(n, min(LOSS_SAMPLE_SIZE, n), replace=False)
         measured = np.append(measured, np.argmax(self._d))
         columns = wanted + np.arange(len(measured))
         if self._d_loss is None:

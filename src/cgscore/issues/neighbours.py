@@ -18,6 +18,7 @@ from cgscore.data.dataset import Dataset
 from cgscore.duplicates import Groups
 from cgscore.execution.machine import available_memory
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import Kernel
 from cgscore.problem import Inputs
 from cgscore.solvers.cholesky.factor import Singular, factorise
@@ -151,7 +152,7 @@ def _iterative_solve(data: Inputs, B: Array, progress: Progress) -> Array:
         data.rows,
         data.ridge,
         "memory" if fits else "formed",
-        np.random.default_rng(0),
+        stream(0, "neighbours"),
         progress,
     )
     x, _, _ = system.solve(B, np.full(B.shape[1], TOLERANCE), "why")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import unit_rows
 from cgscore.report.values import finite, named, packed
 from cgscore.solvers.lowrank.pivoted_cholesky import kernel_columns, landmark_features
@@ -80,7 +81,7 @@ def drawn_positions(n: int, shown: Index, flagged: Index, limit: int = MAX_POINT
         return np.arange(n)
     first = list(dict.fromkeys([*shown.tolist(), *flagged.tolist()]))[:limit]
     rest = np.setdiff1d(np.arange(n), first)
-    others = np.random.default_rng(0).choice(rest, limit - len(first), replace=False)
+    others = stream(0, "map").choice(rest, limit - len(first), replace=False)
     return np.sort(np.concatenate([np.array(first, np.intp), others]))
 
 

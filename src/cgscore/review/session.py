@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cgscore.api import factor
 from cgscore.errors import OptionError
+from cgscore.execution.random_streams import stream
 from cgscore.factorisation import Factor
 from cgscore.issues.intervals import wilson
 from cgscore.issues.neighbours import nearest
@@ -198,7 +199,7 @@ class Review:
         rest[current] = False
         positions = np.flatnonzero(rest)
         if at_random:
-            rng = np.random.default_rng(len(current))
+            rng = stream(len(current), "look further")
             chosen = rng.choice(positions, min(count, len(positions)), replace=False)
         else:
             order = np.argsort(self.subject.right[positions], kind="stable")

@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgscore.errors import OptionError
+from cgscore.execution.random_streams import stream
 from cgscore.selection.quotas import class_quotas, quotas
 from cgscore.spelling import for_reader
 from cgscore.typing import Array, Index
@@ -141,7 +142,7 @@ def select(
     seed : int
         Seed of the draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "selection")
     by_group = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups)
     stay = []

@@ -19,6 +19,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows, gram_block, own_gram
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.typing import Array, Index
@@ -67,7 +68,7 @@ def window_qualities(
         The quality is the share of labels predicted, or for a single column of targets the share of
         their variance explained.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "window")
     sample = ridge_sample(len(rows), seed)
     ridge = least_error(rows[sample], Y[sample]).ridge
     judged = np.sort(rng.choice(len(rows), min(MAX_JUDGED, len(rows)), replace=False))

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from cgscore.execution.blas import all_blas_threads
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows, own_gram
 from cgscore.typing import Array
 
@@ -38,7 +39,7 @@ class RidgeChoice:
 
 def ridge_sample(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Examples on which the ridge is chosen, ascending."""
-    positions = np.random.default_rng(seed).choice(n, min(n, SAMPLE_SIZE), replace=False)
+    positions = stream(seed, "ridge").choice(n, min(n, SAMPLE_SIZE), replace=False)
     return np.sort(positions)
 
 

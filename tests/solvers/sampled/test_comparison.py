@@ -24,13 +24,17 @@ def test_audit_is_honest(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if method == "partition":
         monkeypatch.setattr(partition, "BLOCK_ROWS", 600)
         options = {"runs": 3}
-    exact = cgscore.score("sklearn:digits", method="exact").table
-    s = cgscore.score("sklearn:digits", method=method, **options)
-    true = s.table["cg"].rank().corr(exact["cg"].rank())
-    low, high = s.meta["audit"]["rank_correlation_interval"]
-    assert low <= true <= high
-    assert 0.5 < true < 0.999
-    assert s.meta["audit"]["examples"] == 128
+    exact = cgscore.score("sklearn:digits", method="exact", judge=False).table
+    held = 0
+    for seed in range(5):
+        options |= {"seed": seed, "judge": False}
+        s = cgscore.score("sklearn:digits", method=method, **options)
+        true = s.table["cg"].rank().corr(exact["cg"].rank())
+        low, high = s.meta["audit"]["rank_correlation_interval"]
+        held += low <= true <= high
+        assert 0.5 < true < 0.999
+        assert s.meta["audit"]["examples"] == 128
+    assert held >= 4  # two intervals of 95 % miss the truth in 2 % of all such tests
 
 
 def test_audit_of_exact_scores_finds_no_error() -> None:

@@ -34,6 +34,7 @@ from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows
 from cgscore.solvers.iterative.audit import (
     MAX_BOUND_RATIO,
@@ -122,7 +123,7 @@ def solve(
         A cluster on which to compute, or None.
     """
     n = len(rows)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "iterative")
     system, landmarks = system_of(rows, ridge, storage, rng, progress, store, executor)
     audit_rows = np.sort(rng.choice(n, min(AUDIT_EXAMPLES, n), replace=False))
     checked = np.sort(rng.choice(n, min(CHECKED_ROWS, n), replace=False))
@@ -151,12 +152,12 @@ def solve(
         d, unseen = calibrate(both, audited, others)
         if target is None or count <= 2:
             break
-        report = measure(Y, codes, alpha, d, audited, unseen, np.random.default_rng(seed))
+        report = measure(Y, codes, alpha, d, audited, unseen, stream(seed, "audit"))
         if report["rank_correlation"] >= target:
             break
         count //= 2
     stratum = strata(alpha[np.arange(n), codes] ** 2 / d, d, both)
-    more = _further(system, stratum, alpha, missing, audit_rows, np.random.default_rng([seed, 1]))
+    more = _further(system, stratum, alpha, missing, audit_rows, stream(seed, "further audit"))
     audited = audited.joined(more)
     unseen = np.concatenate([unseen, d[more.rows]])
     suspected = (others > MAX_BOUND_RATIO * both.max(axis=1)) | (opposite_bounds > 0)
@@ -168,7 +169,7 @@ def solve(
             "others, and d cannot be estimated from parts of the data. Use method='exact', or a "
             "ridge."
         )
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "audit")
     report = measure(Y, codes, alpha, d, audited, unseen, rng, stratum, len(audit_rows))
     report["uncertain"] = doubtful
     report |= {

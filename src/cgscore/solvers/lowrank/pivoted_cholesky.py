@@ -28,6 +28,7 @@ from scipy.linalg.lapack import dpotrf
 from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.progress import Advance, ignore
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows, gram_block
 from cgscore.typing import Array, Index
 
@@ -99,7 +100,7 @@ def landmark_features(
     advance : callable
         Advances a phase of m landmarks.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "pivots")
     n = len(diagonal)
     rest = np.array(diagonal, np.float64)
     spent = SPENT * float(rest.max())

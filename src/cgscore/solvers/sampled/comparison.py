@@ -20,6 +20,7 @@ from cgscore.errors import CGScoreError
 from cgscore.execution.executor import ClusterExecutor, Executor
 from cgscore.execution.machine import memory_room
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import rank_correlation
@@ -64,7 +65,7 @@ def audit(
     else:
         return None, "the kernel matrix does not fit in memory"
     ordinary = np.flatnonzero(np.bincount(slots.row) == 1)
-    rng = np.random.default_rng(problem.seed)
+    rng = stream(problem.seed, "audit")
     audit_rows = np.sort(rng.choice(ordinary, min(AUDIT_EXAMPLES, len(ordinary)), replace=False))
     if len(audit_rows) < MIN_EXAMPLES:
         return None, "too few examples"

@@ -29,13 +29,13 @@ from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.executor import Executor
 from cgscore.execution.machine import show_bytes
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.slots import Slots
 from cgscore.solvers.sampled.subset import (
     SharedProblem,
     Solved,
     solve_subset,
-    stream,
     task_bytes,
     task_flops,
 )

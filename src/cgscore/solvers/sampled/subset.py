@@ -62,11 +62,6 @@ class Solved:
         return Solved(self.alpha[positions], self.d[positions], self.condition)
 
 
-def stream(seed: int, *key: int) -> np.random.Generator:
-    """A random generator for a seed and a key, independent of those of other pairs."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-
-
 def task_bytes(m: int, p: int, c: int) -> int:
     """Memory of a task: panels and a strip, its rows, and right-hand sides."""
     return plan(m, p).in_memory + 8 * m * (p + 4 * c)
