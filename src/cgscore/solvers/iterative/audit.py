@@ -77,13 +77,15 @@ def calibrate(bounds: Array, audited: Audited, others: Array | None = None) -> t
     bounds : (n, 2) array
         Lower bounds of d from random and from similar blocks.
     others : (n,) array or None
-        Further lower bounds, 0 where there is none.
+        Further lower bounds, 0 where there is none. Where they are far above the others they are
+        the estimate, and such examples do not bend the fit of all others.
     """
     logs = np.log(bounds)
     apart = np.abs(logs[:, 0] - logs[:, 1])
     design = np.column_stack([np.ones(len(bounds)), logs])
     floor = bounds.max(axis=1) if others is None else np.maximum(bounds.max(axis=1), others)
-    rows, near = audited.rows, apart <= MAX_FITTED_DISTANCE
+    ordinary = floor <= MAX_BOUND_RATIO * bounds.max(axis=1)
+    rows, near = audited.rows, ordinary & (apart <= MAX_FITTED_DISTANCE)
     truth = np.log(audited.d) - apart[rows] ** 2
 
     def estimate(fitted: NDArray[np.bool_], wanted: NDArray[np.intp]) -> Array:
