@@ -15,7 +15,7 @@ from cgscore.methods import METHODS, auto
 from cgscore.methods import lowrank as method
 from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
-from cgscore.solvers.lowrank import audit, model, solve
+from cgscore.solvers.lowrank import audit, blocks, model, solve
 from tests.issues.examples import blobs
 
 pytestmark = pytest.mark.filterwarnings("ignore:The audit of .* estimates a rank")
@@ -54,12 +54,14 @@ def test_inputs_are_not_held_as_float64(monkeypatch: pytest.MonkeyPatch) -> None
     X, y = blobs([1000, 1200], apart=1.5)
     heights: list[int] = []
     monkeypatch.setattr(kernel, "_scale", recorded(kernel._scale, heights))
-    monkeypatch.setattr(audit, "MAX_FLOPS", 1.0)
-    monkeypatch.setattr(model, "CHUNK_ROWS", 300)
+    monkeypatch.setattr(audit, "audit_flops", lambda *_: float("inf"))
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 300)
+    monkeypatch.setattr(blocks, "CHUNK_ROWS", 200)
+    monkeypatch.setattr(blocks, "SAMPLE_SIZE", 250)
     monkeypatch.setattr(rows, "CENTRE_ROWS", 100)
     monkeypatch.setattr(duplicates, "CHUNK_ROWS", 200)
     cgscore.score(X.astype(np.float32), y, method="lowrank", ridge=0.1, landmarks=50)
-    assert max(heights) == 300
+    assert 150 < max(heights) <= 300
 
 
 def recorded(function: Any, heights: list[int]) -> Any:
@@ -108,7 +110,8 @@ def test_a_tiny_ridge_costs_digits() -> None:
     assert found.meta["digits"] < 6
 
 
-def test_a_poor_audit_warns() -> None:
+def test_a_poor_audit_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 20)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((500, 10)), rng.integers(0, 3, 500)
     with pytest.warns(CGScoreWarning, match=r"audit of 128 examples .* More landmarks come nearer"):
@@ -118,6 +121,7 @@ def test_a_poor_audit_warns() -> None:
 def test_an_audit_beyond_its_budget_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs([400, 400], apart=1.5)
     monkeypatch.setattr(audit, "MAX_FLOPS", 1.0)
+    monkeypatch.setattr(model, "MAX_BLOCK_ROWS", 20)
     found = cgscore.score(X, y, method="lowrank", ridge=0.1, landmarks=10)
     assert found.meta["audit"] is None
     assert found.meta["audit_left_out"] == "it would take longer than the scores"
@@ -178,7 +182,8 @@ def test_interrupted_runs_resume_to_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     X, y = blobs([60, 70], apart=1.5)
-    monkeypatch.setattr(model, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 12)
+    monkeypatch.setattr(blocks, "MIN_LEAF_ROWS", 4)
     monkeypatch.setattr(solve, "SAVE_SECONDS", 0.0)
     options: dict[str, Any] = {"method": "lowrank", "ridge": 0.1, "landmarks": 30}
     expected = cgscore.score(X, y, **options)
@@ -225,6 +230,7 @@ def machine_of_one() -> Any:
 def test_predictions_that_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs([150, 160, 170], apart=1.0)
     y = np.where(np.random.default_rng(0).random(480) < 0.1, (y + 1) % 3, y)
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 64)
     options: dict[str, Any] = {"method": "lowrank", "ridge": 0.1, "landmarks": 100}
     whole = cgscore.score(X, y, **options)
     small = cgscore.score(X, y, keep_predictions=False, **options)

@@ -14,8 +14,10 @@ from distributed import Client
 
 import cgscore
 from cgscore.errors import ClusterError, DataError
+from cgscore.execution.executor import Local
 from cgscore.rows import MappedArray, streamed_rows
-from cgscore.solvers.lowrank import model, solve
+from cgscore.solvers.lowrank import solve
+from cgscore.solvers.lowrank.blocks import similar_blocks
 from tests.cluster import Processes
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
@@ -33,7 +35,8 @@ def data() -> tuple[Any, Any]:
 @pytest.fixture(scope="module")
 def local(data: Any) -> Any:
     """Scores by threads of this process."""
-    assert len(model.segments(5500)) == 6
+    parts = similar_blocks(streamed_rows(data[0]), seed=0, executor=Local())
+    assert len(parts.segments()) == 4
     return cgscore.score(*data, **OPTIONS)
 
 

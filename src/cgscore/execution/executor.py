@@ -8,7 +8,7 @@ kind of workers on one type of processor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -127,3 +127,14 @@ class Local:
     def warnings(self) -> list[str]:
         """No warnings."""
         return []
+
+
+def in_order(results: Generator[tuple[int, R]]) -> Iterator[R]:
+    """Results of `Executor.map` in the order of their items."""
+    early: dict[int, R] = {}
+    expected = 0
+    for position, result in results:
+        early[position] = result
+        while expected in early:
+            yield early.pop(expected)
+            expected += 1

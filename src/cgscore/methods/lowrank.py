@@ -23,6 +23,7 @@ from cgscore.problem import MIN_DIGITS, Problem, Solution
 from cgscore.rows import streamed_rows
 from cgscore.solvers.lowrank import audit as audits
 from cgscore.solvers.lowrank import model, ridge
+from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, MAX_SEGMENTS
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Landmarks, Targets
 from cgscore.solvers.lowrank.solve import Outcome, solve
@@ -37,7 +38,7 @@ MIN_CORRELATION = 0.95  # of the margin with the exact one, below which a run wa
 
 
 class LowRank:
-    """Landmarks with an exact diagonal."""
+    """Landmarks with exact blocks of similar rows."""
 
     name = "lowrank"
     accepts = frozenset({"landmarks", "keep_predictions", "checkpoint", "client"})
@@ -52,7 +53,7 @@ class LowRank:
         kept = k if keeps_predictions(n, k, options) else 0
         held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
-        count = len(model.segments(n))
+        count = min(MAX_SEGMENTS, -(-n // MAX_BLOCK_ROWS))
         sent = 4 * n * p if 4 * n * p < MIN_MAPPED_BYTES else 0  # larger files are mapped there
         return Cost(
             flops,
@@ -97,6 +98,7 @@ class LowRank:
                 targets,
                 executor=executor,
                 progress=progress,
+                seed=options.seed,
                 store=checkpoint,
                 file=file,
             )
@@ -140,6 +142,7 @@ class LowRank:
             labels=digest_of(labels.codes if len(labels.classes) else labels.values),
             seed=options.seed,
             landmarks=m,
+            blocks=MAX_BLOCK_ROWS,
             predictions="float64" if keeps_predictions(*shape, options) else "float32",
         )
         return Checkpoint(options.checkpoint, work)
@@ -185,7 +188,9 @@ def choose_ridge(
     Y = targets_of(labels)[sample]
     if labels.task == "regression":
         Y = Y - np.median(labels.values)
-    return ridge.least_error(rows[sample], sample, Y, landmarks, start.ridge)
+    return ridge.least_error(
+        rows[sample], sample, Y, landmarks, start.ridge, n=n, executor=Local(options.memory_limit)
+    )
 
 
 def _audit(

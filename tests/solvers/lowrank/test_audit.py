@@ -7,10 +7,12 @@ import pytest
 
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import own_gram
 from cgscore.rows import streamed_rows
 from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.lowrank import audit as audits
+from cgscore.solvers.lowrank import blocks
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Targets
 from cgscore.solvers.lowrank.solve import solve
@@ -19,7 +21,10 @@ from cgscore.valuation import margin, valuation
 
 @pytest.mark.parametrize("storage", ["memory", "formed"])
 @pytest.mark.parametrize("m", [30, 300])
-def test_the_interval_holds_the_truth(storage: str, m: int) -> None:
+def test_the_interval_holds_the_truth(
+    storage: str, m: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 40)
     rng = np.random.default_rng(1)
     X = rng.standard_normal((1200, 10))
     codes = np.where(rng.random(1200) < 0.2, rng.integers(0, 3, 1200), np.argmax(X[:, :3], axis=1))
@@ -47,7 +52,7 @@ def test_the_interval_holds_the_truth(storage: str, m: int) -> None:
     assert low < rank_correlation(margin(values.loo, codes), margin(true.loo, codes)) < high
     low, high = report["rank_correlation_interval"]
     assert low < rank_correlation(values.cg, true.cg) < high
-    audited = np.random.default_rng(0).choice(1200, audits.AUDIT_EXAMPLES, replace=False)
+    audited = stream(0, "audit").choice(1200, audits.AUDIT_EXAMPLES, replace=False)
     there = rank_correlation(values.cg[audited], true.cg[audited])
     assert report["rank_correlation"] == pytest.approx(there, abs=1e-3)
 

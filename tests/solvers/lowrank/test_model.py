@@ -1,4 +1,4 @@
-"""Landmarks with an exact diagonal against the matrix they stand for, written out."""
+"""Landmarks with exact blocks against the matrix they stand for, written out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cgscore.execution.progress import Silent
 from cgscore.kernel import own_gram, unit_rows
 from cgscore.rows import streamed_rows
 from cgscore.solvers import reference
-from cgscore.solvers.lowrank import model
+from cgscore.solvers.lowrank import blocks, model
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Landmarks, Targets
 from cgscore.solvers.lowrank.solve import Outcome, Tree, solve
@@ -32,11 +32,24 @@ def scored(X: Array, landmarks: Landmarks, targets: Targets, threads: int = 2) -
     )
 
 
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 16)
+    monkeypatch.setattr(blocks, "MIN_LEAF_ROWS", 4)
+
+
 def written_out(X: Array, landmarks: Landmarks) -> Array:
     """``Q + D`` of all rows."""
+    rows = streamed_rows(X)
     H, S = own_gram(unit_rows(X)), landmarks.positions
     Q = H[:, S] @ np.linalg.solve(H[np.ix_(S, S)], H[S])
-    return Q + np.diag(0.5 - Q.diagonal() + landmarks.ridge)
+    M = Q + landmarks.ridge * np.eye(len(X))
+    similar = blocks.similar_blocks(rows, seed=0, executor=Local())
+    assert 3 < len(similar.ends) < 10
+    for block in similar.positions(slice(0, len(similar.ends))):
+        inside = np.ix_(block, block)
+        M[inside] += (H - Q)[inside]
+    return M
 
 
 def test_scores_are_those_of_the_matrix_written_out() -> None:
@@ -80,21 +93,24 @@ def test_all_rows_as_landmarks_give_the_exact_scores(ridge: float) -> None:
     np.testing.assert_allclose(found.loo, Y - inverse @ Y / inverse.diagonal()[:, None], atol=1e-8)
 
 
-@pytest.mark.parametrize(("chunk", "most"), [(1, 64), (7, 3), (16, 2), (1000, 64)])
-def test_any_chunks_and_segments(chunk: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [1, 2, 3, 64])
+def test_any_segments(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     landmarks = landmarks_of(streamed_rows(X), 20, RIDGE, seed=0)
     expected = scored(X, landmarks, Targets(CODES, 3))
-    monkeypatch.setattr(model, "CHUNK_ROWS", chunk)
-    monkeypatch.setattr(model, "MAX_SEGMENTS", most)
+    monkeypatch.setattr(blocks, "MAX_SEGMENTS", most)
     monkeypatch.setattr(model, "PIECE_LANDMARKS", 6)
-    parts = model.segments(60)
-    assert len(parts) <= most
-    assert [i for part in parts for i in range(60)[part]] == list(range(60))
     found = scored(X, landmarks, Targets(CODES, 3))
     np.testing.assert_allclose(found.valuation.loo, expected.valuation.loo, atol=1e-12)
     np.testing.assert_allclose(found.complexity, expected.complexity)
     again = scored(X, landmarks, Targets(CODES, 3), threads=5)
     np.testing.assert_array_equal(again.valuation.loo, found.valuation.loo)
+
+
+def test_one_block_of_all_rows_gives_the_exact_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 60)
+    found = scored(X, landmarks_of(streamed_rows(X), 5, RIDGE, seed=0), Targets(CODES, 3))
+    inverse = np.linalg.inv(own_gram(unit_rows(X), RIDGE))
+    np.testing.assert_allclose(found.valuation.d, inverse.diagonal(), rtol=1e-10)
 
 
 def test_permuted_rows_have_permuted_scores() -> None:
@@ -137,8 +153,10 @@ def test_features_beyond_the_diagonal_are_refused() -> None:
 
 def test_a_matrix_without_a_factor_is_refused() -> None:
     landmarks = landmarks_of(streamed_rows(X), 5, RIDGE, seed=0)
-    shared = model.FirstPass(streamed_rows(X), landmarks, Targets(CODES, 3))
-    sums = model.sum_segment(shared, slice(0, 60))
+    parts = blocks.similar_blocks(streamed_rows(X), seed=0, executor=Local())
+    shared = model.FirstPass(streamed_rows(X), parts, landmarks, Targets(CODES, 3))
+    sums = model.sum_segment(shared, slice(0, len(parts.ends)))
+    assert sums.rows == 60
     sums.negative[2, 2] = 10.0
     with pytest.raises(SingularKernelError, match="LAPACK's status 3"):
         model.between_passes(shared, sums)
@@ -147,7 +165,7 @@ def test_a_matrix_without_a_factor_is_refused() -> None:
 def test_the_tree_adds_neighbours_of_equal_size() -> None:
     def sums(number: int) -> model.Sums:
         values = np.full((2, 2), 0.1 * number, order="F")
-        return model.Sums(values, np.full((3, 2), 0.3 * number), np.array([float(number)]))
+        return model.Sums(values, np.full((3, 2), 0.3 * number), 1)
 
     for count in range(1, 12):
         tree, sizes = Tree(), []
@@ -158,10 +176,10 @@ def test_the_tree_adds_neighbours_of_equal_size() -> None:
         assert sizes == [2**bit for bit in range(4, -1, -1) if count >> bit & 1]
         assert tree.count == tree.rows() == count
         total = tree.total()
-        assert total.D.tolist() == list(range(count))
+        assert total.rows == count
         np.testing.assert_allclose(total.negative, 0.1 * sum(range(count)))
 
 
 def test_memory_of_a_task_and_arithmetic_grow_as_they_should() -> None:
-    assert model.flops(2000, 10, 3, 100) == pytest.approx(2 * model.flops(1000, 10, 3, 100))
+    assert model.flops(8000, 10, 3, 100) == pytest.approx(2 * model.flops(4000, 10, 3, 100))
     assert model.segment_bytes(1000, 10, 3) > 8 * 1000**2

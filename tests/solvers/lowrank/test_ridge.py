@@ -8,7 +8,7 @@ import pytest
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
 from cgscore.rows import streamed_rows
-from cgscore.solvers.lowrank import ridge
+from cgscore.solvers.lowrank import blocks, ridge
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Targets
 from cgscore.solvers.lowrank.solve import solve
@@ -22,6 +22,8 @@ def test_the_ridge_is_a_minimum_of_the_error_of_the_model(
     X, y = blobs([60, 60, 60], apart=1.0)
     candidates = 10.0 ** np.linspace(-4, 1, 21)
     monkeypatch.setattr(ridge, "CANDIDATES", candidates)
+    monkeypatch.setattr(ridge, "MAX_BLOCK_ROWS", 50)
+    monkeypatch.setattr(blocks, "MAX_BLOCK_ROWS", 50)
     rows, targets = streamed_rows(X), Targets(y, 3)
     errors = []
     for value in candidates:
@@ -31,7 +33,13 @@ def test_the_ridge_is_a_minimum_of_the_error_of_the_model(
     sample = ridge.sample_of(180, 0)
     assert sample.tolist() == list(range(180))
     found = ridge.least_error(
-        rows[sample], sample, targets[sample], landmarks_of(rows, 30, 0.0, seed=0), start
+        rows[sample],
+        sample,
+        targets[sample],
+        landmarks_of(rows, 30, 0.0, seed=0),
+        start,
+        n=180,
+        executor=Local(),
     )
     assert found.ridge == candidates[int(np.argmin(errors))]
     assert found.error == pytest.approx(min(errors), rel=1e-8)
@@ -44,5 +52,7 @@ def test_some_classes_stand_for_very_many() -> None:
     rows, targets = streamed_rows(X), Targets(y, 150)
     sample = np.arange(300)
     landmarks = landmarks_of(rows, 30, 0.0, seed=0)
-    found = ridge.least_error(rows[sample], sample, targets[sample], landmarks, 0.1)
+    found = ridge.least_error(
+        rows[sample], sample, targets[sample], landmarks, 0.1, n=300, executor=Local()
+    )
     assert found.error < found.error_without

@@ -48,6 +48,14 @@ def right_solve(L: Matrix, B: Matrix, *, transposed: bool = True) -> None:
         _call("trsm", b"R", b"L", b"T" if transposed else b"N", b"N", m, n, 1.0, L, B)
 
 
+def left_solve(L: Matrix, B: Matrix, *, transposed: bool = False) -> None:
+    """``L^-1 B`` in place of B, or ``L^-T B`` if `transposed`; L is lower triangular."""
+    m, n = B.shape
+    _require(L.shape == (m, m))
+    if m and n:
+        _call("trsm", b"L", b"L", b"T" if transposed else b"N", b"N", m, n, 1.0, L, B)
+
+
 def cholesky(A: Matrix) -> int:
     """The Cholesky factor in place of the lower half of A; returns LAPACK's status.
 

@@ -87,7 +87,7 @@ def similar_blocks_and_seams(rows: UnitRows, count: int) -> tuple[list[Index], l
     while len(blocks) < count:
         with all_blas_threads():
             origin = -rows.centre if opposite else None
-            directions = np.column_stack([_main_direction(X, block, origin) for block in blocks])
+            directions = np.column_stack([main_direction(X, block, origin) for block in blocks])
             position = X @ directions
             if opposite:
                 position = np.abs(position + rows.centre @ directions)
@@ -168,7 +168,7 @@ def _around_the_origin(rows: UnitRows) -> bool:
         return bool((rows.centred @ rows.centre).min() <= -(rows.centre @ rows.centre))
 
 
-def _main_direction(X: Array, block: Index, origin: Array | None) -> Array:
+def main_direction(X: Array, block: Index, origin: Array | None) -> Array:
     """The leading principal direction of some of a block's rows, by power iteration.
 
     About their mean, or about a given origin.

@@ -18,6 +18,7 @@ import numpy as np
 from cgscore.errors import CGScoreError
 from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.progress import Progress
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows
 from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.iterative.landmarks import count as landmark_count
@@ -72,7 +73,7 @@ def audit(
         ``"memory"`` or ``"formed"``: where H is.
     """
     n = len(rows)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "audit")
     audit_rows = np.sort(rng.choice(n, min(AUDIT_EXAMPLES, n), replace=False))
     if len(audit_rows) < MIN_EXAMPLES:
         return None, "too few examples"

@@ -19,6 +19,7 @@ from scipy.linalg.lapack import dpstrf
 
 from cgscore.errors import SingularKernelError
 from cgscore.execution.blas import one_blas_thread
+from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows, own_gram
 from cgscore.rows import Rows
 from cgscore.solvers.cholesky.inplace import cholesky
@@ -70,7 +71,7 @@ def _independent(K: Array, tolerance: float) -> Index:
 
 def _positions(rows: Rows, m: int, seed: int, rule: str) -> Index:
     n = len(rows)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "landmarks")
     if m >= n:
         return np.arange(n)
     if rule == "uniform":

@@ -1,4 +1,4 @@
-r"""The model ``H + r I ~ Q + D`` of rank m with an exact diagonal, one segment of rows at a time.
+r"""The model ``H + r I ~ Q + D``: rank m, with exact blocks of similar rows, block by block.
 
 ==========  =======  =========================================================================
 symbol      shape    meaning
@@ -7,24 +7,25 @@ S           m        landmarks: some of the rows
 C           m x m    Cholesky factor of ``K_SS``, the kernel matrix of the landmarks
 Phi         n x m    features ``K_:S C^-T``; ``Q = Phi Phi^T`` equals H in rows and columns of S
 r           scalar   the ridge, above 0
-D           n        ``r + diag(H - Q)``: r at landmarks, larger elsewhere
-W           n        ``1 / D``
-B           m x m    ``I + Phi^T W Phi = L L^T``
-T           n x m    ``W Phi L^-T``
+D           n x n    block diagonal: ``r I + (H - Q)_bb`` for each block b of rows (`blocks.py`)
+G           b x b    Cholesky factor of a block of D
+B           m x m    ``I + Phi^T D^-1 Phi = L L^T``
+T           n x m    ``D^-1 Phi L^-T``
 Y           n x k    targets
-Z           m x k    ``L^-1 Phi^T W Y``
+Z           m x k    ``L^-1 Phi^T D^-1 Y``
 ==========  =======  =========================================================================
 
-The inverse of ``Q + D`` is ``W - T T^T``, so
+The inverse of ``Q + D`` is ``D^-1 - T T^T``, so
 
-    d = W - (squared norms of the rows of T),    alpha = W Y - T Z.
+    d = diag(D^-1) - (squared norms of the rows of T),    alpha = D^-1 Y - T Z.
 
-One pass over the rows sums B and ``Phi^T W Y``, a second makes d and alpha. Known as the fully
-independent training conditional (Snelson and Ghahramani, 2006).
+One pass over the rows sums B and ``Phi^T D^-1 Y``, a second makes d and alpha. Known as the
+partially independent training conditional (Quinonero-Candela and Rasmussen, 2005). With blocks of
+similar rows, what landmarks do not see of a row's nearest neighbours is exact.
 
-Cost: ``4 n m^2`` flops for features twice, B and T; ``4 n m p`` and the functions of the kernel
-twice; ``2 n m k`` for alpha. The sums for classes need additions only: ``n m``. A task takes
-`segment_bytes`.
+Cost, with b rows in a block: ``4 n m^2`` flops for features twice, B and T; ``5 n m b + 4 n b^2``
+for blocks; ``4 n m p`` and the functions of the kernel twice, ``2 n b p`` for blocks; ``2 n m k``
+for alpha. The sums for classes need additions only: ``n m``. A task takes `segment_bytes`.
 """
 
 from __future__ import annotations
@@ -36,17 +37,21 @@ from typing import Any
 import numpy as np
 
 from cgscore.errors import SingularKernelError
-from cgscore.kernel import UnitRows, aligned, gram_block
+from cgscore.kernel import UnitRows, aligned, gram_block, own_gram
 from cgscore.rows import Rows
 from cgscore.solvers.cholesky.factor import entries_flops
-from cgscore.solvers.cholesky.inplace import cholesky, right_solve, subtract_square
+from cgscore.solvers.cholesky.inplace import (
+    cholesky,
+    left_solve,
+    right_solve,
+    subtract_square,
+)
+from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks
 from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Codes, Index
 from cgscore.valuation import Valuation, class_targets, valuation
 
-CHUNK_ROWS = 1024  # rows handled at once
 PIECE_LANDMARKS = 512  # landmarks for which the kernel is formed at once, within the cache
-MAX_SEGMENTS = 64  # parts into which the rows are divided, however many workers there are
 #: ``diag(H - Q)`` is 0 or larger; rounding may take it this far below.
 MAX_ROUNDING = 1e-6
 
@@ -75,7 +80,7 @@ class Targets:
             return self.values[rows, None]
         return class_targets(self.codes[rows], self.k)
 
-    def add_products(self, A: Array, rows: slice, total: Array) -> None:
+    def add_products(self, A: Array, rows: Index, total: Array) -> None:
         """``total += Y^T A``, with total (k + 1, m), its last row the sum of A for classes."""
         if self.values is not None:
             total[0] += self.values[rows] @ A
@@ -115,41 +120,53 @@ class FirstPass:
     """What tasks of the first pass share."""
 
     rows: Rows
+    blocks: Blocks
     landmarks: Landmarks
     targets: Targets
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Of a segment: ``-Phi^T W Phi`` in the lower half, what targets sum, and D of its rows."""
+    """Of a segment: ``-Phi^T D^-1 Phi`` in the lower half, what targets sum, and its rows."""
 
     negative: Array
     products: Array
-    D: Array
+    rows: int
 
 
 @dataclass(frozen=True)
 class Values:
-    """Of a segment: what its rows are worth, and their share of the complexity of every class."""
+    """Of a segment, in the order of blocks.
+
+    Attributes
+    ----------
+    valuation : Valuation
+        What its rows are worth.
+    complexity : (k,) array
+        Their share of the complexity of every class.
+    loss : float
+        The largest quotient of the two terms of which d is a difference, to d.
+    """
 
     valuation: Valuation
     complexity: Array
+    loss: float
 
 
 @dataclass(frozen=True)
 class SecondPass:
-    """What tasks of the second pass share: also D of all rows, L and Z."""
+    """What tasks of the second pass share: also L and Z."""
 
     rows: Rows
+    blocks: Blocks
     landmarks: Landmarks
     targets: Targets
-    D: Array
     L: Array
     Z: Array
     single: bool = False  # whether predictions are wanted in float32
 
     def __post_init__(self) -> None:
-        _align(self, "D", "L", "Z")
+        _align(self, "L", "Z")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SecondPass, tuple(getattr(self, field.name) for field in fields(self))
@@ -158,15 +175,6 @@ class SecondPass:
 def _align(record: object, *names: str) -> None:
     for name in names:
         object.__setattr__(record, name, aligned(getattr(record, name)))
-
-
-def segments(n: int) -> list[slice]:
-    """Parts of n rows, each of whole chunks; they decide the bits of a result, workers do not."""
-    chunks = -(-n // CHUNK_ROWS)
-    return [
-        slice(part.start * CHUNK_ROWS, min(n, part.stop * CHUNK_ROWS))
-        for part in cuts(0, chunks, -(-chunks // MAX_SEGMENTS))
-    ]
 
 
 def features(rows: UnitRows, landmarks: Landmarks) -> Array:
@@ -179,25 +187,43 @@ def features(rows: UnitRows, landmarks: Landmarks) -> Array:
     return Phi
 
 
-def diagonal(Phi: Array, positions: Index, landmarks: Landmarks) -> Array:
-    """D of the rows of Phi, which are at these ascending positions.
+def residual(rows: UnitRows, Phi: Array, positions: Index, landmarks: Landmarks) -> Array:
+    """``H - Q`` of the rows of a block, at these positions, in the lower half.
 
     Raises
     ------
     SingularKernelError
         The features exceed the diagonal of H by more than rounding.
     """
-    left: Array = landmarks.rows.kernel.diagonal - np.einsum("ij,ij->i", Phi, Phi)
+    E = np.asfortranarray(own_gram(rows))
+    subtract_square(Phi, E)
+    left: Array = E.diagonal()
     if left.min() < -MAX_ROUNDING:
         raise SingularKernelError(
             f"Row {positions[left.argmin()]} (counted from 0) has features that exceed the "
             f"diagonal of the kernel matrix by {-left.min():.1e}: the kernel matrix of the "
             "landmarks is too ill-conditioned. Use another seed or fewer landmarks."
         )
-    np.maximum(left, 0.0, out=left)  # below 0 by rounding only
-    left[np.isin(positions, landmarks.positions, assume_unique=True)] = 0.0
-    left += landmarks.ridge
-    return left
+    known = np.flatnonzero(np.isin(positions, landmarks.positions, assume_unique=True))
+    E[known], E[:, known] = 0.0, 0.0  # nothing but rounding
+    return E
+
+
+def factor(E: Array, ridge: float) -> Array:
+    """G of a block, in place of ``H - Q``.
+
+    Raises
+    ------
+    SingularKernelError
+        The ridge is smaller than what rounding takes away.
+    """
+    E[np.diag_indices(len(E))] += ridge
+    if status := cholesky(E):
+        raise SingularKernelError(
+            f"A block of {len(E):,} similar rows has no Cholesky factor (LAPACK's status "
+            f"{status}). Use a larger ridge."
+        )
+    return E
 
 
 def sum_segment(shared: FirstPass, segment: slice) -> Sums:
@@ -205,16 +231,16 @@ def sum_segment(shared: FirstPass, segment: slice) -> Sums:
     m, targets = len(shared.landmarks), shared.targets
     negative = np.zeros((m, m), order="F")
     products = np.zeros((targets.k + 1, m))
-    D = np.empty(segment.stop - segment.start)
-    for chunk in cuts(segment.start, segment.stop, CHUNK_ROWS):
-        Phi = features(shared.rows[chunk], shared.landmarks)
-        D_chunk = diagonal(Phi, np.r_[chunk], shared.landmarks)
-        D[chunk.start - segment.start : chunk.stop - segment.start] = D_chunk
-        Phi /= np.sqrt(D_chunk)[:, None]
+    for positions in shared.blocks.positions(segment):
+        block = shared.rows[positions]
+        Phi = features(block, shared.landmarks)
+        G = factor(residual(block, Phi, positions, shared.landmarks), shared.landmarks.ridge)
+        left_solve(G, Phi)
         subtract_square(Phi, negative, transposed=True)
-        Phi /= np.sqrt(D_chunk)[:, None]
-        targets.add_products(Phi, chunk, products)
-    return Sums(negative, products, D)
+        left_solve(G, Phi, transposed=True)
+        targets.add_products(Phi, positions, products)
+    rows = shared.blocks.rows(segment)
+    return Sums(negative, products, rows.stop - rows.start)
 
 
 def add(a: Sums, b: Sums) -> Sums:
@@ -222,7 +248,7 @@ def add(a: Sums, b: Sums) -> Sums:
     negative, products = _own(a.negative), _own(a.products)
     negative += b.negative
     products += b.products
-    return Sums(negative, products, np.concatenate([a.D, b.D]))
+    return Sums(negative, products, a.rows + b.rows)
 
 
 def _own(array: Array) -> Array:
@@ -247,37 +273,44 @@ def between_passes(shared: FirstPass, sums: Sums) -> SecondPass:
             f"{status}). Use a larger ridge."
         )
     products = np.asfortranarray(shared.targets.products(sums.products))
-    right_solve(L, products)  # Y^T W Phi L^-T
-    return SecondPass(
-        shared.rows, shared.landmarks, shared.targets, sums.D, L, np.ascontiguousarray(products.T)
-    )
+    right_solve(L, products)  # Y^T D^-1 Phi L^-T
+    Z = np.ascontiguousarray(products.T)
+    return SecondPass(shared.rows, shared.blocks, shared.landmarks, shared.targets, L, Z)
 
 
-def solve_rows(shared: SecondPass, chunk: slice) -> tuple[Array, Array]:
-    """Alpha and d of one chunk of rows."""
-    T = features(shared.rows[chunk], shared.landmarks)
+def solve_block(shared: SecondPass, positions: Index) -> tuple[Array, Array, float]:
+    """Alpha and d of the rows of one block, and the loss of digits (`Values`)."""
+    rows = shared.rows[positions]
+    T = features(rows, shared.landmarks)
+    G = factor(residual(rows, T, positions, shared.landmarks), shared.landmarks.ridge)
+    left_solve(G, T)
+    left_solve(G, T, transposed=True)
     right_solve(shared.L, T)
-    W = 1 / shared.D[chunk]
-    T *= W[:, None]
-    d = W - np.einsum("ij,ij->i", T, T)
-    alpha = shared.targets[chunk] * W[:, None]
+    inverse = np.eye(len(G), order="F")
+    left_solve(G, inverse)
+    of_block = np.einsum("ij,ij->j", inverse, inverse)  # diag(D^-1)
+    d = of_block - np.einsum("ij,ij->i", T, T)
+    alpha = np.asfortranarray(shared.targets[positions])
+    left_solve(G, alpha)
+    left_solve(G, alpha, transposed=True)
     alpha -= T @ shared.Z
-    return alpha, d
+    return alpha, d, float((of_block / d).max())
 
 
 def value_segment(shared: SecondPass, segment: slice) -> Values:
     """The second pass over one segment."""
-    parts = []
+    parts, losses = [], []
     complexity = np.zeros(shared.targets.k)
-    for chunk in cuts(segment.start, segment.stop, CHUNK_ROWS):
-        alpha, d = solve_rows(shared, chunk)
-        Y = shared.targets[chunk]
+    for positions in shared.blocks.positions(segment):
+        alpha, d, loss = solve_block(shared, positions)
+        Y = shared.targets[positions]
         complexity += np.einsum("ik,ik->k", Y, alpha)
-        values = valuation(Y, shared.targets.codes[chunk], alpha, d)
+        values = valuation(Y, shared.targets.codes[positions], alpha, d)
         if shared.single:
             values = replace(values, loo=values.loo.astype(np.float32))
         parts.append(values)
-    return Values(joined(parts), complexity)
+        losses.append(loss)
+    return Values(joined(parts), complexity, max(losses))
 
 
 def joined(parts: Sequence[Valuation]) -> Valuation:
@@ -291,10 +324,13 @@ def joined(parts: Sequence[Valuation]) -> Valuation:
 
 
 def segment_bytes(m: int, p: int, k: int) -> int:
-    """Memory of a task: the sums, and a chunk with its kernel, features and targets."""
-    return 8 * (m * m + (k + 1) * m + CHUNK_ROWS * (3 * m + 2 * p + 3 * k))
+    """Memory of a task: the sums, and a block with its kernel, features and targets."""
+    b = MAX_BLOCK_ROWS
+    return 8 * (m * m + (k + 1) * m + b * (3 * m + 2 * p + 3 * k + 3 * b))
 
 
 def flops(n: int, p: int, k: int, m: int) -> float:
-    """Arithmetic of both passes, without that of the landmarks."""
-    return n * (4.0 * m**2 + 2 * m * k) + 2 * entries_flops(n * m, p)
+    """Arithmetic of both passes, without that of the landmarks and of the order of rows."""
+    b = min(n, MAX_BLOCK_ROWS)
+    kernels = 2 * (entries_flops(n * m, p) + entries_flops(n * b, p))
+    return n * (4.0 * m**2 + 5.0 * m * b + 4.0 * b**2 + 2 * m * k) + kernels

@@ -1,35 +1,35 @@
 """Both passes over all rows, by threads or a cluster, with the sums in a fixed tree.
 
-Segments of rows are tasks; they depend on n only. Sums of neighbouring segments are added in pairs,
-then pairs of pairs, whatever the order in which they arrive, so that any number and kind of workers
-gives the same bits. A store keeps the sums of the first pass every `SAVE_SECONDS`, and every
-segment of the second.
+Rows are taken in an order that puts similar ones into the same block (`blocks.py`), and results are
+put back into theirs. Segments of rows are tasks; they depend on n only. Sums of neighbouring
+segments are added in pairs, then pairs of pairs, whatever the order in which they arrive, so that
+any number and kind of workers gives the same bits. A store keeps the order, the sums of the first
+pass every `SAVE_SECONDS`, and every segment of the second.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import numpy as np
 
 from cgscore.errors import SingularKernelError, StorageError
 from cgscore.execution.blas import one_blas_thread
 from cgscore.execution.checkpoint import StepStore
-from cgscore.execution.executor import Executor
+from cgscore.execution.executor import Executor, in_order
 from cgscore.execution.files import naming_failures
 from cgscore.execution.progress import Progress
 from cgscore.rows import Rows
 from cgscore.solvers.lowrank import model
+from cgscore.solvers.lowrank.blocks import Blocks, similar_blocks
 from cgscore.solvers.lowrank.model import FirstPass, Landmarks, SecondPass, Sums, Targets, Values
-from cgscore.typing import Array
+from cgscore.typing import Array, Index
 from cgscore.valuation import Valuation
 
 SAVE_SECONDS = 60.0  # between two states of the first pass that are saved
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def solve(
     *,
     executor: Executor,
     progress: Progress,
+    seed: int = 0,
     store: StepStore | None = None,
     file: IO[bytes] | None = None,
 ) -> Outcome:
@@ -63,6 +64,8 @@ def solve(
         Of all rows.
     executor : Executor
         Who does the tasks.
+    seed : int
+        Seed of the sample that decides on the order of the rows.
     store : StepStore or None
         Where finished steps are saved, and loaded from in a resumed run.
     file : file or None
@@ -71,22 +74,22 @@ def solve(
     """
     n, p = rows.shape
     flops = model.flops(n, p, targets.k, len(landmarks))
-    shared = FirstPass(rows, landmarks, targets)
+    with progress.phase("blocks", 0.0):
+        blocks = _blocks(rows, seed, executor, store)
+    shared = FirstPass(rows, blocks, landmarks, targets)
     second = _first_pass(shared, executor, progress, flops / 2, store)
     second = replace(second, single=file is not None)
     parts: list[Values] = []
+    segments = blocks.segments()
     with progress.phase("scores", flops / 2) as advance:
-        for part in _second_pass(second, executor, store):
+        for segment, part in zip(segments, _second_pass(second, executor, store), strict=True):
             if file is not None:
-                with naming_failures("The temporary file of predictions"):
-                    file.write(np.ascontiguousarray(part.valuation.loo).data)
+                _write_rows(file, part.valuation.loo, blocks.order[blocks.rows(segment)])
                 part = replace(part, valuation=replace(part.valuation, loo=part.valuation.loo[:0]))
             parts.append(part)
             advance(flops / 2 * len(part.valuation.d) / n)
-    values = model.joined([part.valuation for part in parts])
+    values = _restored(model.joined([part.valuation for part in parts]), blocks.order)
     if file is not None:
-        with naming_failures("The temporary file of predictions"):
-            file.flush()
         mapped: Any = np.memmap(file, np.float32, "r", 0, (n, targets.k))
         values = replace(values, loo=mapped)
     if not (np.isfinite(values.d) & (values.d > 0)).all():
@@ -94,12 +97,40 @@ def solve(
             "The ridge is so small that the inverse of the kernel matrix has no digits left. "
             "Use a larger one."
         )
-    # d is a difference from 1 / D, of sums of as many terms as there are landmarks
-    lost = np.finfo(np.float64).eps * np.sqrt(len(landmarks)) / (values.d * second.D)
+    # d is a difference of sums of as many terms as there are landmarks
+    lost = max(part.loss for part in parts) * np.finfo(np.float64).eps * np.sqrt(len(landmarks))
     return Outcome(
-        values,
-        np.sum([part.complexity for part in parts], axis=0),
-        float(-np.log10(lost.max())),
+        values, np.sum([part.complexity for part in parts], axis=0), float(-np.log10(lost))
+    )
+
+
+def _blocks(rows: Rows, seed: int, executor: Executor, store: StepStore | None) -> Blocks:
+    """Blocks of similar rows, which an earlier run may have saved."""
+    saved = None if store is None else store.load("blocks")
+    if saved is not None:
+        return Blocks(saved["order"], tuple(saved["ends"].tolist()))
+    blocks = similar_blocks(rows, seed=seed, executor=executor)
+    if store is not None:
+        store.save("blocks", order=blocks.order, ends=np.array(blocks.ends))
+    return blocks
+
+
+def _write_rows(file: IO[bytes], loo: Array, positions: Index) -> None:
+    """Put predictions where the rows at these positions have theirs."""
+    with naming_failures("The temporary file of predictions"):
+        for position, row in zip(positions.tolist(), np.ascontiguousarray(loo), strict=True):
+            file.seek(position * row.nbytes)
+            file.write(row.data)
+        file.flush()
+
+
+def _restored(values: Valuation, order: Index) -> Valuation:
+    """The valuation of rows in their own order; predictions may be elsewhere."""
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    arrays = {field.name: getattr(values, field.name) for field in fields(Valuation)}
+    return Valuation(
+        **{name: array[back] if len(array) else array for name, array in arrays.items()}
     )
 
 
@@ -111,26 +142,25 @@ def _first_pass(
     store: StepStore | None,
 ) -> SecondPass:
     """The sums over all rows, and what follows from them."""
-    n = len(shared.rows)
-    segments = model.segments(n)
+    n, segments = len(shared.rows), shared.blocks.segments()
     saved = None if store is None else store.load("first-pass")
     if saved is not None and "L" in saved:
         L, Z = np.asfortranarray(saved["L"]), saved["Z"]
-        return SecondPass(shared.rows, shared.landmarks, shared.targets, saved["D"], L, Z)
+        return SecondPass(shared.rows, shared.blocks, shared.landmarks, shared.targets, L, Z)
     tree = Tree() if saved is None else Tree.restored(saved)
     with progress.phase("sums", flops) as advance:
         advance(flops * min(n, tree.rows()) / n, before=True)
         last = time.perf_counter()
         for sums in in_order(executor.map(model.sum_segment, shared, segments[tree.count :])):
             tree.push(sums)
-            advance(flops * len(sums.D) / n)
+            advance(flops * sums.rows / n)
             if store is not None and time.perf_counter() - last >= SAVE_SECONDS:
                 store.save("first-pass", **tree.arrays())
                 last = time.perf_counter()
         with one_blas_thread():
             second = model.between_passes(shared, tree.total())
     if store is not None:
-        store.save("first-pass", L=second.L, Z=second.Z, D=second.D)
+        store.save("first-pass", L=second.L, Z=second.Z)
     return second
 
 
@@ -138,7 +168,7 @@ def _second_pass(
     shared: SecondPass, executor: Executor, store: StepStore | None
 ) -> Iterator[Values]:
     """What every segment is worth, in order."""
-    segments = model.segments(len(shared.rows))
+    segments = shared.blocks.segments()
     # looked at now and loaded in turn: all of them at once may be more than memory holds
     missing = [number for number in range(len(segments)) if _saved(store, number) is None]
     computed = in_order(
@@ -149,7 +179,8 @@ def _second_pass(
         if values is None:
             raise StorageError("A part of the checkpoint was removed while it was in use.")
         if store is not None and number in missing:
-            store.save(f"segment-{number}", complexity=values.complexity, **vars(values.valuation))
+            arrays = {"complexity": values.complexity, "loss": np.array(values.loss)}
+            store.save(f"segment-{number}", **arrays, **vars(values.valuation))
         yield values
 
 
@@ -159,18 +190,8 @@ def _saved(store: StepStore | None, number: int) -> Values | None:
     if arrays is None:
         return None
     names = [field.name for field in fields(Valuation)]
-    return Values(Valuation(**{name: arrays[name] for name in names}), arrays["complexity"])
-
-
-def in_order(results: Generator[tuple[int, R]]) -> Iterator[R]:
-    """Results in the order of their items."""
-    early: dict[int, R] = {}
-    expected = 0
-    for position, result in results:
-        early[position] = result
-        while expected in early:
-            yield early.pop(expected)
-            expected += 1
+    values = Valuation(**{name: arrays[name] for name in names})
+    return Values(values, arrays["complexity"], float(arrays["loss"]))
 
 
 class Tree:
@@ -197,7 +218,7 @@ class Tree:
 
     def rows(self) -> int:
         """Rows that are in it."""
-        return sum(len(sums.D) for _, sums in self._stack)
+        return sum(sums.rows for _, sums in self._stack)
 
     def total(self) -> Sums:
         """The sum of all, which uses the tree up."""
@@ -210,7 +231,7 @@ class Tree:
         """What a store saves."""
         content: dict[str, Any] = {"sizes": np.array([size for size, _ in self._stack])}
         for size, sums in self._stack:
-            content |= {f"{name}-{size}": value for name, value in vars(sums).items()}
+            content |= {f"{name}-{size}": np.array(value) for name, value in vars(sums).items()}
         return content
 
     @classmethod
@@ -220,6 +241,7 @@ class Tree:
         for size in arrays["sizes"].tolist():
             content = {field.name: arrays[f"{field.name}-{size}"] for field in fields(Sums)}
             content["negative"] = np.asfortranarray(content["negative"])
+            content["rows"] = int(content["rows"])
             tree._stack.append((size, Sums(**content)))
         tree.count = int(arrays["sizes"].sum())
         return tree
