@@ -4,14 +4,16 @@
 
     python bench/cluster.py workers     # the same tasks on one worker and on two, same bits
     python bench/cluster.py estimates   # what `cgscore info` says against what is measured
+    python bench/cluster.py --show      # what was measured
 
 Scheduler and workers are processes of their own, with one thread each. Both sides of every ratio
-are taken in the same run, in turns.
+are taken in the same run, in turns. Figures are written to results/cluster.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -32,8 +34,16 @@ from cgscore.methods.auto import costs
 from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
 from cgscore_paper.background_process import require_quiet
+from cgscore_paper.provenance import script_origin
 
+RESULTS = Path(__file__).parents[1] / "results" / "cluster.json"
 TURNS = 3
+SENT = ("subsample", "partition", "lowrank")  # methods that clusters run task by task
+OPTIONS: dict[str, dict[str, Any]] = {
+    "subsample": {"runs": 2},
+    "partition": {"runs": 2},
+    "lowrank": {"ridge": 0.1, "landmarks": 2000},
+}
 
 
 @contextmanager
@@ -67,74 +77,109 @@ def blobs(n: int, p: int, k: int) -> tuple[Any, Any]:
     return rng.standard_normal((n, p)) + 2 * rng.standard_normal((k, p))[y], y
 
 
-def two_against_one() -> None:
-    X, y = blobs(5_000, 200, 5)
+def two_against_one() -> dict[str, Any]:
+    """Seconds of tasks on one worker and on two, for the paper's estimator and for landmarks."""
+    found: dict[str, Any] = {}
+    for method, sizes, more in (
+        ("subsample", (5_000, 200, 5), {"ratio": 2, "runs": 4}),
+        ("lowrank", (40_000, 200, 10), {"ridge": 0.1, "landmarks": 1500}),
+    ):
+        X, y = blobs(*sizes)
+        options: dict[str, Any] = {"method": method, "judge": False, **more}
+        here = task_seconds(cgscore.score(X, y, **options))[1]
+        with cluster(1) as one, cluster(2) as two:
+            for client in (one, two):  # imports, and memory that is given for the first time
+                cgscore.score(X, y, client=client, **options)
+            spent: dict[int, list[float]] = {1: [], 2: []}
+            for _ in range(TURNS):
+                for count, client in ((1, one), (2, two)):
+                    seconds, scores = task_seconds(cgscore.score(X, y, client=client, **options))
+                    spent[count].append(seconds)
+                    assert scores.table.equals(here.table), "not the same bits"
+        best = {count: min(values) for count, values in spent.items()}
+        found[method] = {"n": len(X), "p": X.shape[1], "one": best[1], "two": best[2]}
+        print(found[method], flush=True)
+    return found
 
-    def task_seconds(client: Any) -> tuple[float, Any]:
-        s = cgscore.score(X, y, method="subsample", ratio=2, runs=4, client=client, judge=False)
-        return s.meta["timings"]["tasks"], s
 
-    here = task_seconds(None)[1]
-    with cluster(1) as one, cluster(2) as two:
-        for client in (one, two):
-            task_seconds(client)  # imports, and memory that is given for the first time
-        spent: dict[int, list[float]] = {1: [], 2: []}
-        for _ in range(TURNS):
-            for count, client in ((1, one), (2, two)):
-                seconds, found = task_seconds(client)
-                spent[count].append(seconds)
-                assert found.table.equals(here.table), "not the same bits"
-    best = {count: min(values) for count, values in spent.items()}
-    print(f"{here.meta['tasks']} tasks of 3,000 rows; the better of {TURNS} runs in turns")
-    print(f"  one worker   {best[1]:6.2f} s   {here.meta['tasks'] / best[1]:.2f} tasks/s")
-    print(f"  two workers  {best[2]:6.2f} s   {best[1] / best[2]:.2f}x faster (aim 1.7)")
-    print("  same bits on one worker, two workers and threads")
-
-
-def estimates() -> None:
-    print("                                    estimate  measured  measured / estimate")
-    for n, k in ((6_000, 10), (12_000, 10)):
-        X, y = blobs(n, 784, k)
-        for method in ("exact", "iterative", "subsample", "partition"):
-            runs = {"subsample": 2, "partition": 2}.get(method)
-            before = product_rate()
-            seconds = measured(X, y, method, runs)
-            rate = (before + product_rate()) / 2
-            expected = costs(Sizes(n, 784, k), Options.checked(runs=runs))[method].seconds(rate)
-            show(f"n = {n:,}, {method}, {cores()} cores here", expected, seconds)
+def estimates() -> list[dict[str, Any]]:
+    """What was estimated and what it took, here and on two workers."""
+    found = []
+    for n in (6_000, 12_000, 40_000):
+        methods = ("lowrank",) if n > 20_000 else ("exact", "iterative", *SENT)
+        found += [compared(n, method, None, 1) for method in methods]
     with cluster(2) as client:
-        for n in (6_000, 12_000):
-            X, y = blobs(n, 784, 10)
-            for method in ("subsample", "partition", "iterative"):
-                runs = {"subsample": 2, "partition": 2}.get(method)
-                before = product_rate()
-                seconds = measured(X, y, method, runs, client)
-                rate = (before + product_rate()) / 2
-                expected = costs(Sizes(n, 784, 10), Options.checked(runs=runs), 2)[method].seconds(
-                    rate
-                )
-                show(f"n = {n:,}, {method}, 2 workers", expected, seconds)
+        for n in (6_000, 12_000, 40_000):
+            sent = ("lowrank",) if n > 20_000 else ("iterative", *SENT)
+            found += [compared(n, method, client, 2) for method in sent]
+    return found
 
 
-def measured(X: Any, y: Any, method: str, runs: int | None, client: Any = None) -> float:
-    """Seconds of the work itself: without audits of averaged scores, which `info` leaves out."""
-    more = {} if runs is None else {"runs": runs}
-    s = cgscore.score(X, y, method=method, client=client, judge=False, **more)  # type: ignore[arg-type]
-    timings = s.meta["timings"]
-    return float(timings["tasks"] if "tasks" in timings else timings["total"])
+def compared(n: int, method: str, client: Any, workers: int) -> dict[str, Any]:
+    """One method: seconds of the work itself, without audits, which `info` leaves out."""
+    X, y = blobs(n, 784, 10)
+    options = OPTIONS.get(method, {})
+    before = product_rate()
+    scores = cgscore.score(X, y, method=method, client=client, judge=False, **options)
+    seconds = task_seconds(scores)[0]
+    rate = (before + product_rate()) / 2
+    cost = costs(Sizes(n, 784, 10), Options.checked(**options), workers)[method]
+    estimate = {"n": n, "method": method, "workers": 0 if client is None else workers}
+    estimate |= {"estimate": cost.seconds(rate), "measured": seconds}
+    print(estimate, flush=True)
+    return estimate
 
 
-def show(name: str, expected: float, seconds: float) -> None:
-    print(f"{name:<36} {expected:6.1f} s  {seconds:6.1f} s   {seconds / expected:.2f}", flush=True)
+def task_seconds(scores: Any) -> tuple[float, Any]:
+    """Seconds of the work, and the scores."""
+    timings = scores.meta["timings"]
+    if scores.meta["method"] == "lowrank":
+        return sum(timings[name] for name in ("landmarks", "blocks", "sums", "scores")), scores
+    return float(timings["tasks"] if "tasks" in timings else timings["total"]), scores
+
+
+def show() -> None:
+    document = json.loads(RESULTS.read_text())
+    if "workers" in document:
+        print(f"the better of {TURNS} runs in turns; same bits on one worker, two, and threads")
+        for method in ("subsample", "lowrank"):
+            row = document["workers"][method]
+            print(
+                f"  {method:<10} n = {row['n']:,}: one worker {row['one']:.1f} s, two workers "
+                f"{row['two']:.1f} s, {row['one'] / row['two']:.2f} times as fast"
+            )
+    for row in document.get("estimates", {}).get("rows", []):
+        where = f"{row['workers']} workers" if row["workers"] else "here"
+        ratio = row["measured"] / row["estimate"]
+        print(
+            f"  n = {row['n']:>6,} {row['method']:<10} {where:<10} estimate "
+            f"{row['estimate']:6.1f} s, measured {row['measured']:6.1f} s, {ratio:.2f}"
+        )
+
+
+def write(section: str, content: dict[str, Any]) -> None:
+    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    origin = {"version": cgscore.__version__, **script_origin(__file__)}
+    document[section] = {**origin, "cores": cores(), **content}
+    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("what", choices=["workers", "estimates"])
+    parser.add_argument("what", nargs="?", choices=["workers", "estimates"])
+    parser.add_argument("--show", action="store_true", help="print what was measured and stop")
+    options = parser.parse_args()
     warnings.simplefilter("ignore", CGScoreWarning)
-    {"workers": two_against_one, "estimates": estimates}[parser.parse_args().what]()
+    if not options.show:
+        require_quiet()
+        if options.what == "workers":
+            write("workers", two_against_one())
+        elif options.what == "estimates":
+            write("estimates", {"rows": estimates()})
+        else:
+            parser.error("say what to measure, or --show")
+    show()
 
 
 if __name__ == "__main__":
-    require_quiet()
     main()
