@@ -6,8 +6,8 @@ bits (n, h, w), or ``colour`` (n, h, w, 3) of bytes. Grey among colour becomes c
 
 Images are decoded in worker processes, in order and chunk by chunk, into the array that is
 returned; beside it only a few chunks exist, of `_CHUNK_BYTES` each. Small datasets are decoded in
-this process. The memory for all images is checked before more than one is decoded.
-`image_decoder` decodes each of them.
+this process. Pixels of `MIN_MAPPED_BYTES` and more go to a temporary file that is mapped; the room
+for all images is checked before more than one is decoded. `image_decoder` decodes each of them.
 
 Images are photographs if one of them has a side of more than `MAX_DRAWING_SIDE` pixels, or if their
 sizes differ: their pixels, one by one, say little about what they show.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -25,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgscore.data.image_decoder import MAX_PIXELS, Encoded, Kind, OtherSize, Picture, decode
-from cgscore.data.readers.bounded import refuse_expansion, refuse_size
+from cgscore.data.readers.bounded import refuse_expansion
 from cgscore.data.readers.options import ReadOptions, Size
+from cgscore.data.readers.spooled import RowWriter
 from cgscore.errors import DataError, SourceError
 from cgscore.execution.machine import cores
 from cgscore.spelling import spelled
@@ -134,7 +136,7 @@ def _decode_as(
     options: ReadOptions,
 ) -> Decoded:
     """All images as one array of a kind; `max_side` is the largest if other sizes are resized."""
-    pixels: NDArray[Any] | None = None
+    writer: RowWriter | None = None
     sizes: Counter[Size] = Counter()
     examples: dict[Size, int] = {}  # the first position of each size
     problems: dict[int, str] = {}
@@ -142,7 +144,8 @@ def _decode_as(
     photographs = False
     seen = filled = 0
     positions = np.empty(count, dtype=np.intp)
-    with options.context.progress.phase("reading", count) as advance:
+    with ExitStack() as stack:
+        advance = stack.enter_context(options.context.progress.phase("reading", count))
         chunks, size = (chunks, resize) if resize else _first_size(chunks, names, count, max_side)
         for results in _decode_chunks(_cut(chunks, size), count, resize, size):
             for result in results:
@@ -165,24 +168,25 @@ def _decode_as(
                 if isinstance(result, OtherSize):
                     continue  # reported with all others below
                 image, image_kind, _ = result
-                kind = _common_kind(kind, image_kind, first=pixels is None)
-                if pixels is None:
-                    pixels = _allocate(names(position), count, size, kind)
-                pixels[filled] = _as_kind(image, image_kind, kind)
+                kind = _common_kind(kind, image_kind, first=writer is None)
+                if writer is None:
+                    writer = stack.enter_context(_writer(count, size, kind))
+                writer.append(_as_kind(image, image_kind, kind)[None])
                 positions[filled] = position
                 filled += 1
             advance(len(results))
-    if problems and not options.skip_bad:
-        raise SourceError(
-            f"{_list_problems(problems, names, 5)}. {len(problems):,} of {count:,} images cannot "
-            f"be read. To leave such images out: {spelled(skip_bad=True)}"
-        )
-    if len(sizes) > 1:
-        raise _MixedSizes(_describe_sizes(sizes, examples, names))
-    if pixels is None or filled == 0:
-        raise DataError(f"None of the {count:,} images could be read." if count else "No images.")
-    if filled < count:
-        pixels = pixels[:filled].copy()
+        if problems and not options.skip_bad:
+            raise SourceError(
+                f"{_list_problems(problems, names, 5)}. {len(problems):,} of {count:,} images "
+                f"cannot be read. To leave such images out: {spelled(skip_bad=True)}"
+            )
+        if len(sizes) > 1:
+            raise _MixedSizes(_describe_sizes(sizes, examples, names))
+        if writer is None:
+            raise DataError(
+                f"None of the {count:,} images could be read." if count else "No images."
+            )
+        pixels = writer.array()
     return Decoded(pixels, positions[:filled], problems, photographs=photographs)
 
 
@@ -221,11 +225,10 @@ def _common_kind(kind: Kind | None, other: Kind, *, first: bool) -> Kind:
     return wider
 
 
-def _allocate(name: str, count: int, size: Size, kind: Kind) -> NDArray[Any]:
-    shape = (count, size[1], size[0], *((3,) if kind == "colour" else ()))
-    dtype = np.dtype(np.uint16 if kind == "deep" else np.uint8)
-    refuse_size(f"A dataset of {count:,} images like {name}", int(np.prod(shape)) * dtype.itemsize)
-    return np.empty(shape, dtype)
+def _writer(count: int, size: Size, kind: Kind) -> RowWriter:
+    """Where the pixels of all images go."""
+    shape = (size[1], size[0], *((3,) if kind == "colour" else ()))
+    return RowWriter(count, shape, np.uint16 if kind == "deep" else np.uint8)
 
 
 def _as_kind(image: NDArray[Any], image_kind: Kind, kind: Kind) -> NDArray[Any]:

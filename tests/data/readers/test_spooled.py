@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 import cgscore
 from cgscore.data.readers import spooled
@@ -150,3 +151,52 @@ def test_a_full_disk_is_named(
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     with pytest.raises(StorageError, match=r"would hold 7\.2 kB; 0\.1 kB is free"):
         stack_rows(iter([np.zeros((100, 9))]), 100, str(tmp_path / "file"))
+
+
+def test_images_and_their_features_are_mapped(
+    mapped: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pixels go to a file as they are decoded, features as they are computed."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 255, (60, 8, 8, 3), np.uint8)
+    images[59] = images[0]  # equal images have equal features
+    for number, image in enumerate(images):
+        folder = tmp_path / "photos" / "ab"[number % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(folder / f"{number:02}.png")
+    order = np.r_[0:60:2, 1:60:2]
+    pixels = cgscore.read(tmp_path / "photos", encoder="pixels")
+    assert isinstance(pixels.X, np.memmap)
+    np.testing.assert_array_equal(pixels.X.reshape(images.shape), images[order])
+    (tmp_path / "shrinking.py").write_text(
+        "import numpy as np\n"
+        "def embed(batch):\n"
+        "    return np.asarray(batch, np.float32).reshape(len(batch), -1)[:, :24] + 1\n"
+        "embed.batch = 16\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    features = cgscore.read(tmp_path / "photos", encoder="shrinking:embed")
+    assert isinstance(features.X, np.memmap)
+    expected = images[order].reshape(60, -1)[:, :24].astype(np.float32) + 1
+    np.testing.assert_array_equal(features.X, expected)
+    options: Any = {"method": "lowrank", "ridge": 0.1, "landmarks": 20}
+    np.testing.assert_array_equal(
+        cgscore.score(features, **options).d, cgscore.score(expected, features.y, **options).d
+    )
+
+
+def test_images_that_cannot_be_read_leave_no_gap(mapped: None, tmp_path: Path) -> None:
+    image = np.random.default_rng(0).integers(0, 255, (8, 8, 3), np.uint8)
+    for number in range(12):
+        folder = tmp_path / "photos" / "ab"[number % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{number:02}.png"
+        Image.fromarray(image + np.uint8(number)).save(path)
+        if number == 4:
+            path.write_bytes(path.read_bytes()[:60])
+    data = cgscore.read(tmp_path / "photos", encoder="pixels", skip_bad=True)
+    assert isinstance(data.X, np.memmap)
+    first = [int(name[2:4]) for name in data.ids.tolist()]
+    np.testing.assert_array_equal(
+        data.X.reshape(11, -1)[:, 0], image[0, 0, 0] + np.array(first, np.uint8)
+    )

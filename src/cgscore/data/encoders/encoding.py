@@ -12,6 +12,7 @@ import hashlib
 import io
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from cgscore.data.encoders.registry import Encoder
+from cgscore.data.readers.spooled import RowWriter
 from cgscore.errors import CGScoreWarning, DataError, OptionError, ResultError
 from cgscore.execution.files import cache_folder, replace_file
 from cgscore.execution.progress import Progress
@@ -46,17 +48,17 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
         Receives the number of encoded examples.
     """
     first, inverse = _distinct(examples)
-    distinct = [examples[i] for i in first] if isinstance(examples, list) else examples[first]
-    n = len(distinct)
+    n = len(first)
     size = CHUNK_ROWS if encoder.batch else n
     folder = _folder(key, size)
-    parts: list[Array] = []
+    writer: RowWriter | None = None
     damaged: list[str] = []
-    with progress.phase("features", n) as advance:
+    with ExitStack() as stack:
+        advance = stack.enter_context(progress.phase("features", n))
         for start in range(0, n, size):
             stop = min(start + size, n)
             file = _chunk(folder, start)
-            part = _load(file, stop - start, parts)
+            part = _load(file, stop - start, None if writer is None else writer.shape[0])
             if part is None and file is not None and file.exists():
                 damaged.append(file.name)
             if part is not None:
@@ -65,15 +67,34 @@ def encode(examples: Any, key: str | None, encoder: Encoder, progress: Progress)
                 batches = []
                 step = encoder.batch or n
                 for begin in range(start, stop, step):
-                    batch = distinct[begin : min(begin + step, stop)]
+                    batch = _taken(examples, first[begin : min(begin + step, stop)])
                     batches.append(encoder(batch))
                     advance(len(batch))
                 part = _concatenate(batches, encoder)
                 _save(file, part)
-            parts.append(part)
-    if damaged:
-        warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
-    return _concatenate(parts, encoder)[inverse]
+            if writer is None:
+                writer = stack.enter_context(RowWriter(n, part.shape[1:], part.dtype))
+            _require_columns(part, writer.shape[0], encoder)
+            writer.append(part)
+        if damaged:
+            warnings.warn(renewed(f"Features in {folder}", damaged), CGScoreWarning, stacklevel=2)
+        if writer is None:
+            raise DataError("There are no examples to encode.")
+        features: Array = writer.array()
+    return features if n == len(examples) else _repeated(features, inverse)
+
+
+def _taken(examples: Any, positions: Index) -> Any:
+    """Some examples."""
+    return [examples[i] for i in positions] if isinstance(examples, list) else examples[positions]
+
+
+def _repeated(features: Array, inverse: Index) -> Array:
+    """The features of all examples from those of distinct ones."""
+    with RowWriter(len(inverse), features.shape[1:], features.dtype) as writer:
+        for start in range(0, len(inverse), CHUNK_ROWS):
+            writer.append(features[inverse[start : start + CHUNK_ROWS]])
+        return writer.array()
 
 
 @dataclass(frozen=True)
@@ -139,15 +160,15 @@ def _cached(examples: Any, key: str | None, encoder: Encoder) -> tuple[int, int]
     n = len(first)
     size = CHUNK_ROWS if encoder.batch else n
     folder = _folder(key, size)
-    parts: list[Array] = []
+    columns: int | None = None
     there = np.zeros(n, bool)
     for start in range(0, n, size) if folder is not None else ():
         stop = min(start + size, n)
-        part = _load(_chunk(folder, start), stop - start, parts)
+        part = _load(_chunk(folder, start), stop - start, columns)
         if part is not None:
-            parts = parts or [part]
+            columns = part.shape[1]
             there[start:stop] = True
-    return int(there[inverse].sum()), parts[0].shape[1] if parts else 0
+    return int(there[inverse].sum()), columns or 0
 
 
 def remember(hint: str, examples: Any, key: str | None, encoder: Encoder, columns: int) -> None:
@@ -255,12 +276,17 @@ def scaled(features: Array, how: str) -> Array:
 
 
 def _concatenate(parts: list[Array], encoder: Encoder) -> Array:
-    if len({part.shape[1] for part in parts}) != 1:
-        raise DataError(f"{encoder.name} gives rows of different lengths.")
+    for part in parts:
+        _require_columns(part, parts[0].shape[1], encoder)
     return np.concatenate(parts)
 
 
-def _load(file: Path | None, rows: int, before: list[Array]) -> Array | None:
+def _require_columns(part: Array, columns: int, encoder: Encoder) -> None:
+    if part.shape[1] != columns:
+        raise DataError(f"{encoder.name} gives rows of different lengths.")
+
+
+def _load(file: Path | None, rows: int, columns: int | None) -> Array | None:
     """Features of an earlier run; None if they are damaged or of another shape."""
     if file is None or not file.is_file():
         return None
@@ -275,8 +301,8 @@ def _load(file: Path | None, rows: int, before: list[Array]) -> Array | None:
         or features.dtype.kind not in "buif"
     ):
         return None
-    width = before[0].shape[1] if before else features.shape[1]
-    return features if features.shape == (rows, width) else None
+    expected = rows, features.shape[1] if columns is None else columns
+    return features if features.shape == expected else None
 
 
 def _place(file: Path) -> tuple[str, str]:

@@ -6,9 +6,9 @@ the room on the disk is free again as soon as the array is gone.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile, gettempdir
@@ -45,21 +45,74 @@ def stack_rows(parts: Iterator[NDArray[Any]], n: int, name: str) -> NDArray[Any]
     if size < MIN_MAPPED_BYTES or not path.is_file():  # what is in memory already stays there
         refuse_size(name, size)
         return np.concatenate(list(counted))
-    where = f"A temporary file in {gettempdir()} (TMPDIR names another folder)"
-    free = shutil.disk_usage(gettempdir()).free
-    if size > free:
-        raise StorageError(f"{where} would hold {show_bytes(size)}; {show_bytes(free)} is free.")
-    with ExitStack() as closing:
-        with naming_failures(where):
-            file = closing.enter_context(TemporaryFile(prefix="cgscore-"))
+    with RowWriter(n, first.shape[1:], first.dtype) as writer:
         for part in counted:
-            with naming_failures(where):
-                file.write(np.ascontiguousarray(part).data)
-        with naming_failures(where):
-            file.flush()
-        mapped = np.memmap(file, first.dtype, "r", 0, (n, *first.shape[1:]))
-    mapped.filename = None  # nobody else can open it
-    return mapped
+            writer.append(part)
+        return writer.array()
+
+
+class RowWriter:
+    """Rows that come one part after the other, in memory or, if they may be many, in a file.
+
+    Parameters
+    ----------
+    n : int
+        Rows that there may be.
+    shape, dtype
+        Of a row.
+    min_mapped : int, optional
+        Bytes from which on they go to a temporary file; by default `MIN_MAPPED_BYTES`.
+
+    Raises
+    ------
+    StorageError
+        The folder of temporary files has no room.
+    """
+
+    def __init__(
+        self, n: int, shape: tuple[int, ...], dtype: Any, *, min_mapped: int | None = None
+    ) -> None:
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        self._rows = 0
+        self._file: Any = None
+        size = n * math.prod(shape) * self.dtype.itemsize
+        if size < (MIN_MAPPED_BYTES if min_mapped is None else min_mapped):
+            self._memory: NDArray[Any] = np.empty((n, *self.shape), self.dtype)
+            return
+        self._where = f"A temporary file in {gettempdir()} (TMPDIR names another folder)"
+        free = shutil.disk_usage(gettempdir()).free
+        if size > free:
+            raise StorageError(
+                f"{self._where} would hold {show_bytes(size)}; {show_bytes(free)} is free."
+            )
+        with naming_failures(self._where):
+            self._file = TemporaryFile(prefix="cgscore-")  # noqa: SIM115 - closed by __exit__
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()  # the array stays mapped
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Put rows below those before."""
+        if self._file is None:
+            self._memory[self._rows : self._rows + len(rows)] = rows
+        else:
+            with naming_failures(self._where):
+                self._file.write(np.ascontiguousarray(rows, self.dtype).data)
+        self._rows += len(rows)
+
+    def array(self) -> NDArray[Any]:
+        """All rows that were written; those of a file are mapped and cannot be changed."""
+        if self._file is None:
+            return self._memory[: self._rows]
+        with naming_failures(self._where):
+            self._file.flush()
+        mapped = np.memmap(self._file, self.dtype, "r", 0, (self._rows, *self.shape))
+        mapped.filename = None  # nobody else can open it
+        return mapped
 
 
 def _count(parts: Iterator[NDArray[Any]], n: int, name: str) -> Iterator[NDArray[Any]]:
