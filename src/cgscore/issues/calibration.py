@@ -22,7 +22,7 @@ from scipy.special import softmax
 from cgscore.typing import Array, Index
 from cgscore.valuation import row_chunks
 
-SHARPNESS = 2.0 ** np.arange(-2, 7)  # candidates for b; then factors around the best of them
+SHARPNESS = 2.0 ** np.arange(-2, 12)  # candidates for b; then factors around the best of them
 SHARPNESS_FACTORS = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
 PENALTIES = (1000.0, 100.0, 10.0, 1.0)  # on half the squared distance of W from b I
 MAX_FULL_CLASSES = 128  # beyond that W stays b I
@@ -59,9 +59,10 @@ def sharpest(F: Array, codes: Index, T: Array) -> Calibration:
     """The ``b`` under which the given labels are most likely."""
 
     def best(candidates: NDArray[np.floating]) -> float:
-        return float(
-            max(candidates, key=lambda b: log_likelihood(F, codes, T, Calibration(float(b))))
-        )
+        with np.errstate(divide="ignore"):  # labels that a candidate makes impossible rule it out
+            return float(
+                max(candidates, key=lambda b: log_likelihood(F, codes, T, Calibration(float(b))))
+            )
 
     return Calibration(best(SHARPNESS_FACTORS * best(SHARPNESS)))
 

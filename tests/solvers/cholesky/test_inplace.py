@@ -10,6 +10,7 @@ import pytest
 
 from cgscore.solvers.cholesky.inplace import (
     cholesky,
+    left_solve,
     right_solve,
     subtract_product,
     subtract_square,
@@ -40,6 +41,10 @@ def test_routines_work_on_blocks_in_place() -> None:
             right_solve(L, right, transposed=transposed)
             back = right @ (L.T if transposed else L)
             np.testing.assert_allclose(back, whole[2:5, 8:14], atol=10 * tolerance)
+            left = whole[2:8, 8:11].copy(order="F")
+            left_solve(L, left, transposed=transposed)
+            back = (L.T if transposed else L) @ left
+            np.testing.assert_allclose(back, whole[2:8, 8:11], atol=10 * tolerance)
         S = np.asfortranarray(np.eye(5) * 90).astype(whole.dtype)
         subtract_square(A, S)
         square = np.eye(5) * 90 - before[:5, :7] @ before[:5, :7].T
