@@ -9,6 +9,7 @@ import pytest
 
 from cgscore.issues import calibration
 from cgscore.issues.calibration import (
+    MAX_FULL_CLASSES,
     Calibration,
     best_penalty,
     calibrate,
@@ -89,3 +90,18 @@ def test_few_examples_or_many_classes_keep_the_one_sharpness() -> None:
     many = np.zeros((k, k))
     assert best_penalty(many, np.arange(k), uniform(0.1, k), start) is None
     assert calibrate(F, y, T, start, None) == sharpest(F, y, T)
+
+
+def test_very_many_classes_may_be_sharper() -> None:
+    """Predictions of the right class that are hardly above 200 others are no less certain."""
+    rng = np.random.default_rng(0)
+    k = MAX_FULL_CLASSES + 72
+    codes = rng.integers(0, k, 2000)
+    F = 0.003 * rng.standard_normal((2000, k)) - 0.99
+    F[np.arange(2000), codes] += 0.03
+    T = uniform(0.1, k)
+    wrong = rng.random(2000) < 0.1
+    given = np.where(wrong, rng.integers(0, k, 2000), codes)
+    found = sharpest(F, given, T)
+    assert found.b > 200
+    assert found.probabilities(F)[np.arange(2000), codes].mean() > 0.99

@@ -22,7 +22,9 @@ from scipy.special import softmax
 from cgscore.typing import Array, Index
 from cgscore.valuation import row_chunks
 
-SHARPNESS = 2.0 ** np.arange(-2, 12)  # candidates for b; then factors around the best of them
+SHARPNESS = 2.0 ** np.arange(-2, 7)  # candidates for b; then factors around the best of them
+#: And where classes are so many that the prediction of the right one is hardly above the others.
+MORE_SHARPNESS = 2.0 ** np.arange(7, 12)
 SHARPNESS_FACTORS = 2.0 ** np.array([-0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75])
 PENALTIES = (1000.0, 100.0, 10.0, 1.0)  # on half the squared distance of W from b I
 MAX_FULL_CLASSES = 128  # beyond that W stays b I
@@ -64,7 +66,9 @@ def sharpest(F: Array, codes: Index, T: Array) -> Calibration:
                 max(candidates, key=lambda b: log_likelihood(F, codes, T, Calibration(float(b))))
             )
 
-    return Calibration(best(SHARPNESS_FACTORS * best(SHARPNESS)))
+    many = F.shape[1] > MAX_FULL_CLASSES
+    candidates = np.concatenate([SHARPNESS, MORE_SHARPNESS]) if many else SHARPNESS
+    return Calibration(best(SHARPNESS_FACTORS * best(candidates)))
 
 
 def calibrate(
