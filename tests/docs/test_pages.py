@@ -16,6 +16,7 @@ from cgscore import errors
 from cgscore.cli import app
 from tests.docs.pages import DOCS, ROOT, Block, blocks, name, pages
 from tests.docs.run_pages import RUN_BY_TESTS, has_code, same
+from tests.docs.site import loaded_from_elsewhere
 
 ALL = [*pages(), *(ROOT / other for other in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
 #: Pages that MkDocs makes of other files (docs/hooks.py).
@@ -150,3 +151,11 @@ def test_all_code_is_run() -> None:
             test = ROOT / RUN_BY_TESTS[name(page)]
             assert page.name in test.read_text(encoding="utf-8"), name(page)
     assert set(RUN_BY_TESTS) <= {name(page) for page in pages()}
+
+
+def test_what_counts_as_loaded_from_elsewhere() -> None:
+    """Links to follow do not; `make docs` looks at the built site."""
+    assert loaded_from_elsewhere('<a href="https://example.org">x</a><img src="a.png">') == []
+    assert loaded_from_elsewhere('<script src="//example.org/a.js"></script>') != []
+    assert loaded_from_elsewhere('<link rel="stylesheet" href="https://example.org/a.css">') != []
+    assert loaded_from_elsewhere("@font-face { src: url(https://example.org/a.woff) }") != []
