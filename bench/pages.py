@@ -154,7 +154,7 @@ def measure(name: str) -> dict[str, Any]:
         os.environ["CGSCORE_CACHE"] = str(folder / "cache")
         large = name == "photographs"
         found = photographs(folder / "photos") if large else small_images(folder)
-        source = ("photos",) if large else ("images.npz", "--method", "lowrank")
+        source = ("photos",) if large else ("images.npz", "--method", "lowrank", "--ridge", "auto")
         scored = command(folder, "score", *source, "-o", "scores.parquet")
         reported = command(folder, "report", "scores.parquet", "-o", "report.html")
         page = folder / "report.html"
