@@ -88,6 +88,7 @@ docs-outputs: $(VENV)/.dev
 # Warnings are errors; nothing is fetched.
 docs: $(VENV)/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@$(BIN)/python -m tests.docs.site
 	@echo "Open:     file://$(CURDIR)/build/site/index.html"
 	@echo "Search needs a server:  $(BIN)/python -m http.server -d build/site"
 

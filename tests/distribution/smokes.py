@@ -50,6 +50,14 @@ try:
 except CGScoreError as error:
     raise SystemExit(print(f"error: {error}", file=__import__("sys").stderr) or 2)
 """
+#: What somebody does in a spreadsheet between `export` and `import`.
+CORRECT = """
+import pandas
+table = pandas.read_csv("exported.csv", dtype=str)
+table["corrected_label"] = table["suggested_label"]
+table.to_csv("exported.csv", index=False)
+assert len(table)
+"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ SMOKES = [
     _smoke("next pool.csv --like scores.parquet --budget 5 -o next.csv"),
     _smoke("report scores.parquet -o report.html"),
     _smoke("export scores.parquet --to csv -o exported.csv"),
+    Smoke("correct exported.csv", ("-c", CORRECT), program=True),
     _smoke("import scores.parquet exported.csv -o corrected.parquet"),
     _smoke("features texts.csv --encoder tfidf -o tfidf.npz"),
     _smoke("features texts.csv --encoder minilm -o minilm.npz", needs="features"),

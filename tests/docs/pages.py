@@ -1,8 +1,9 @@
 """The pages of the documentation, and the code blocks in them.
 
 A block of Python, or a block of commands (``console``, lines that begin with ``$``), is run. What
-it prints stands in a block ``text`` after the Python, or below each command. Comments in a page
-that a reader does not see say what is different:
+it prints stands in a block ``text`` after the Python, or below each command. Commands of a block
+``sh`` are run too; what they print is not shown. Comments in a page that a reader does not see say
+what is different:
 
 ===============================  ================================================================
 ``<!-- setup``  ...  ``-->``     Python that is run at this place, and not shown
@@ -34,7 +35,8 @@ class Block:
     Attributes
     ----------
     language
-        What follows the fence: ``python``, ``console``, ``text``, or ``setup`` for a comment.
+        What follows the fence: ``python``, ``console``, ``sh``, ``text``, or ``setup``
+        for a comment.
     text
         What is in it.
     start, end
@@ -87,7 +89,7 @@ def _blocks(text: str) -> Iterator[Block]:
             end,
             text.count("\n", 0, start) + 1,
             run=whole
-            and language in ("python", "console", "setup")
+            and language in ("python", "console", "sh", "setup")
             and not _NOT_RUN.search(gap)
             and not match.groupdict().get("indent"),
             output=language == "text" and after_python and not gap.strip(),

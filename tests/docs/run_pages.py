@@ -29,13 +29,15 @@ from tests.docs.pages import ROOT, Block, blocks, name, pages
 
 SECONDS = 300  # for one page
 DIFFERS = 3  # exit status of a page that prints something else
-#: Pages whose blocks go on from files or servers that the page does not make.
-LEFT_OUT = {
-    "docs/csv.md",
-    "docs/file_format.md",
-    "docs/hugging_face.md",
-    "docs/mlflow.md",
-    "docs/scale.md",
+#: Pages whose code is run by a test instead: between their blocks somebody works in another tool,
+#: or they need an environment, data or minutes of their own.
+RUN_BY_TESTS = {
+    "docs/argilla.md": "tests/exchange/test_documentation.py",
+    "docs/fiftyone.md": "tests/exchange/test_documentation.py",
+    "docs/label_studio.md": "tests/exchange/test_documentation.py",
+    "docs/mlflow.md": "tests/adapters/test_mlflow.py",
+    "docs/scale.md": "tests/docs/test_scale_page.py",
+    "docs/training.md": "tests/training/test_documentation.py",
 }
 _MEASURED = re.compile(r"\b[\d,.]+ ?(s|ms|min|h|days?|kB|MB|GB|TB|GFLOP/s|minutes?|hours?)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
@@ -143,6 +145,9 @@ def run_page(page: Path, write: bool) -> int:
                     continue
                 elif block.language == "console":
                     result = runner.console(block.text)
+                elif block.language == "sh":
+                    runner.command(block.text)
+                    continue
                 else:
                     printed = runner.python(block.text, name(page), block.line)
                     continue
@@ -168,7 +173,7 @@ def _show(page: Path, block: Block, printed: str) -> None:
 
 def has_code(page: Path) -> bool:
     """Whether a page has a block that is run."""
-    return name(page) not in LEFT_OUT and any(block.run for block in blocks(page))
+    return name(page) not in RUN_BY_TESTS and any(block.run for block in blocks(page))
 
 
 def main() -> int:

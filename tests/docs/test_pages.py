@@ -15,7 +15,8 @@ import cgscore
 from cgscore import errors
 from cgscore.cli import app
 from tests.docs.pages import DOCS, ROOT, Block, blocks, name, pages
-from tests.docs.run_pages import same
+from tests.docs.run_pages import RUN_BY_TESTS, has_code, same
+from tests.docs.site import loaded_from_elsewhere
 
 ALL = [*pages(), *(ROOT / other for other in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
 #: Pages that MkDocs makes of other files (docs/hooks.py).
@@ -102,7 +103,7 @@ def commands() -> list[Any]:
         pytest.param(line.removeprefix("$ "), id=f"{name(page)}:{block.line + i}")
         for page in ALL
         for block in blocks(page)
-        if block.language in ("", "console")
+        if block.language in ("", "console", "sh")
         for i, line in enumerate(block.text.splitlines())
         if re.match(r"(\$ )?cgscore (?!\d)", line)
     ]
@@ -140,3 +141,21 @@ def test_tutorials_are_run() -> None:
     for page in (DOCS / "tutorials").glob("*.md"):
         assert any(block.run and block.language == "python" for block in blocks(page)), page
         assert any(block.output for block in blocks(page)), page
+
+
+def test_all_code_is_run() -> None:
+    """By ``make test-docs``, or by a test that reads the page."""
+    for page in pages():
+        languages = {block.language for block in blocks(page)}
+        if languages & {"python", "console", "sh"} and not has_code(page):
+            test = ROOT / RUN_BY_TESTS[name(page)]
+            assert page.name in test.read_text(encoding="utf-8"), name(page)
+    assert set(RUN_BY_TESTS) <= {name(page) for page in pages()}
+
+
+def test_what_counts_as_loaded_from_elsewhere() -> None:
+    """Links to follow do not; `make docs` looks at the built site."""
+    assert loaded_from_elsewhere('<a href="https://example.org">x</a><img src="a.png">') == []
+    assert loaded_from_elsewhere('<script src="//example.org/a.js"></script>') != []
+    assert loaded_from_elsewhere('<link rel="stylesheet" href="https://example.org/a.css">') != []
+    assert loaded_from_elsewhere("@font-face { src: url(https://example.org/a.woff) }") != []

@@ -6,11 +6,10 @@ import pickle
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from distributed import Client
 
 import cgscore
 from cgscore.errors import ClusterError, DataError
@@ -18,9 +17,16 @@ from cgscore.execution.executor import Local
 from cgscore.rows import MappedArray, streamed_rows
 from cgscore.solvers.lowrank import solve
 from cgscore.solvers.lowrank.blocks import similar_blocks
-from tests.cluster import Processes
 
-pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from tests.cluster import Processes
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning"),
+    pytest.mark.needs("distributed"),
+]
 OPTIONS: dict[str, Any] = {"method": "lowrank", "ridge": 0.1, "landmarks": 60}
 
 

@@ -41,6 +41,35 @@ def opened(browser: Browser, path: Path, **options: Any) -> Iterator[Page]:
     assert {url.split("#")[0] for url in beside} == {path.resolve().as_uri()}
 
 
+#: Roles that a screen reader reads as nothing but "button" or "graphic" where there is no name.
+NAMED_ROLES = {
+    *("application", "Canvas", "button", "checkbox", "combobox", "dialog", "image", "img", "link"),
+    *("listbox", "menuitem", "meter", "navigation", "option", "progressbar", "radio", "region"),
+    *("searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "DisclosureTriangle"),
+}
+
+
+def announced(page: Page) -> list[tuple[str, str]]:
+    """Role and name of all that can be focused or must have a name, as Chromium tells readers."""
+    session = page.context.new_cdp_session(page)
+    found = []
+    for node in session.send("Accessibility.getFullAXTree")["nodes"]:
+        role = node.get("role", {}).get("value", "")
+        focusable = any(
+            one["name"] == "focusable" and one["value"]["value"]
+            for one in node.get("properties", [])
+        )
+        if not node["ignored"] and (focusable or role in NAMED_ROLES):
+            found.append((role, node.get("name", {}).get("value", "").strip()))
+    session.detach()
+    return found
+
+
+def silent(page: Page) -> list[tuple[str, str]]:
+    """What of it a reader could not tell: without a name, or of no role."""
+    return [one for one in announced(page) if not one[1] or one[0] in ("generic", "none")]
+
+
 def document(path: Path) -> Any:
     """What is embedded in a page."""
     found = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)

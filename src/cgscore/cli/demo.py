@@ -27,7 +27,7 @@ def demo(
     ] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Flip labels of scikit-learn's digits and find them again, in a few seconds."""
+    """Flip labels of scikit-learn's digits, and find them again."""
     from cgscore.cli.flipped_digits import FLIPPED_SHARE, find_flipped_labels
 
     console = output_console()

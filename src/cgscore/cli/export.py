@@ -62,7 +62,7 @@ def export(
     no_guard: NoGuardOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Export suspected labels, with suggestions, to the tool where labels are corrected."""
+    """Export suspected labels to the tool where they are corrected."""
     from cgscore.exchange.examples import Examples, chosen_positions
     from cgscore.exchange.registry import find_tool
     from cgscore.exchange.tool import ExportOptions

@@ -30,7 +30,7 @@ def features(
     ] = "cpu",
     as_json: JsonOption = False,
 ) -> None:
-    """Compute features of images or texts with an encoder, and write them.
+    """Compute features of images or texts, and write them.
 
     Without --encoder, images are encoded with efficientnet-lite0, and texts with minilm or, if it
     is not installed, with tfidf.

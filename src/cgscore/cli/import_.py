@@ -72,7 +72,10 @@ def import_(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import corrected labels into the review log, and write a new result scored with them."""
+    """Import corrected labels, and write a new result with them.
+
+    Every decision is added to the log of the review as well.
+    """
     import cgscore
     from cgscore.exchange.corrections import check_corrections
     from cgscore.exchange.registry import find_tool, tool_of

@@ -54,7 +54,7 @@ def info(
     task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Describe a dataset, and estimate what scoring it would cost on this machine."""
+    """Describe a dataset, and what scoring it would cost here."""
     from cgscore.methods.options import Options
 
     options = Options.checked(ratio=ratio, runs=runs, landmarks=landmarks, task=task)

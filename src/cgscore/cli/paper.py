@@ -73,7 +73,10 @@ def paper(
     device: Annotated[str, typer.Option(help="Device of torch: cpu, cuda, ...")] = "cpu",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a figure or table of the paper, as JSON, PNG, SVG and Markdown."""
+    """Make a figure or table of the paper.
+
+    It is written as JSON, PNG, SVG and Markdown.
+    """
     from cgscore_paper.items import ITEMS, do, do_all, module
     from cgscore_paper.plans import Plan
 

@@ -27,7 +27,10 @@ def report(
     task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Write a self-contained page with pictures and charts that opens in any browser."""
+    """Write a self-contained page with pictures and charts.
+
+    It opens in any browser, and needs no network.
+    """
     from cgscore.execution.machine import show_bytes
 
     check_output(output, source, read.labels, data, suffixes=(".html", ".htm"))

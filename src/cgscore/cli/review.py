@@ -92,7 +92,10 @@ def review(
     task: TaskOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Review suspected labels in a browser and correct them; your data are not changed."""
+    """Review suspected labels in a browser, and correct them.
+
+    Your data are not changed: decisions go to a file of their own.
+    """
     for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
         if output is not None:
             check_output(output, source, read.labels, data, flag=flag)

@@ -10,6 +10,7 @@ const plots = (() => {
     const size = () => ({ width: Math.max(240, holder.clientWidth), height: holder.clientHeight });
     const axis = (more) => ({ stroke: () => colour("--soft"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { stroke: () => colour("--line"), width: 1 }, ...more });
     const drawn = new uPlot({ ...size(), ...options, axes: options.axes.map(axis), legend: { show: false } }, data, holder);
+    drawn.ctx.canvas.setAttribute("aria-hidden", "true"); // the holder is the image, and has a name
     new ResizeObserver(() => drawn.setSize(size())).observe(holder);
     charts.push(drawn);
     return drawn;

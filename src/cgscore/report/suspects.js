@@ -65,7 +65,7 @@ const suspects = (() => {
 
   function near(row) {
     if (!examples.hasNeighbours(row)) return null;
-    const details = make("details", {}, make("summary", {}, "Neighbours"));
+    const details = make("details", {}, make("summary", { "aria-label": `Neighbours of example ${report.names[row.at]}` }, "Neighbours"));
     details.addEventListener("toggle", () => {
       if (details.open && details.childElementCount === 1) details.append(...examples.neighbours(row));
     });
