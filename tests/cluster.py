@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 from distributed import Client
 
+from tests.forked import Forked, run_module
 from tests.waiting import until
 
 
@@ -20,13 +18,12 @@ class Processes:
         self._folder = folder
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
         until(self.file.exists)
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers: list[Forked] = []
 
-    def add(self, *options: str, limit: int | None = None) -> subprocess.Popen[bytes]:
+    def add(self, *options: str, limit: int | None = None) -> Forked:
         """Start a worker, under a limit of its address space in bytes if there is one."""
-        before = [] if limit is None else ["prlimit", f"--as={limit}"]
         more = ("--nthreads", "1", "--no-nanny", *options)
-        worker = self._start("worker", *more, before=before)
+        worker = self._start("worker", *more, limit=limit)
         self.workers.append(worker)
         return worker
 
@@ -42,8 +39,19 @@ class Processes:
             process.kill()
             process.wait()
 
-    def _start(self, kind: str, *options: str, before: Any = ()) -> subprocess.Popen[bytes]:
-        command = [*before, sys.executable, "-m", f"distributed.cli.dask_{kind}"]
+    def _start(self, kind: str, *options: str, limit: int | None = None) -> Forked:
         shared = ["--scheduler-file", str(self.file), "--no-dashboard"]
         with (self._folder / "log").open("ab") as log:
-            return subprocess.Popen([*command, *shared, *options], stdout=log, stderr=log)
+            return Forked(
+                *(_run, limit, f"distributed.cli.dask_{kind}", *shared, *options),
+                stdout=log.fileno(),
+                stderr=log.fileno(),
+            )
+
+
+def _run(limit: int | None, module: str, *arguments: str) -> None:
+    if limit is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    run_module(module, *arguments)

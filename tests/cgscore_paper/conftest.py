@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cgscore_paper import trainings
+from cgscore_paper import sources, trainings
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
 from cgscore_paper.samples import write_sample_data
 from tests.cgscore_paper.pretended import pretended
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sources_read_once() -> Iterator[None]:
+    """Code is parsed once for the digests of all jobs: their own caches hold fewer modules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "code", functools.cache(sources.code))
+        for name in ("imported", "_tree"):
+            patch.setattr(sources, name, functools.cache(getattr(sources, name).__wrapped__))
+        yield
 
 
 @pytest.fixture(scope="session")

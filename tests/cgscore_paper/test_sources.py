@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,9 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(sources, "_ROOT", tmp_path)
-    clear_caches()
+    for name in ("digest", "imported", "_tree"):  # those of the real ones are needed again
+        monkeypatch.setattr(sources, name, functools.cache(getattr(sources, name).__wrapped__))
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> object:
-    yield
-    clear_caches()
 
 
 def clear_caches() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
-import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import pytest
 import cgscore
 from cgscore.errors import StorageError
 from cgscore.execution import checkpoint as checkpoints
+from tests.dirty_panels import fill_panels
+from tests.forked import Forked
 
 pytestmark = pytest.mark.usefixtures("dirty_panels")
 
@@ -40,30 +44,19 @@ def same(a: cgscore.Scores, b: cgscore.Scores) -> bool:
     )
 
 
-SUICIDE = """
-import os, signal, sys
-sys.path.insert(0, {root!r})
-from tests.dirty_panels import fill_panels
-from tests.execution.test_checkpoint import score
-fill_panels()
-phase, fraction = {phase!r}, {fraction}
-def progress(name, done):
-    if name == phase and done >= fraction:
-        os.kill(os.getpid(), signal.SIGKILL)
-score(checkpoint={folder!r}, progress=progress{options})
-"""
+def score_until(phase: str, fraction: float, folder: Path, options: dict[str, Any]) -> None:
+    """A run that kills its process when so much of a phase is done."""
+
+    def progress(name: str, done: float) -> None:
+        if name == phase and done >= fraction:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    fill_panels()
+    score(checkpoint=folder, progress=progress, **options)
 
 
-def killed(folder: Path, phase: str, fraction: float, options: str = "") -> None:
-    code = SUICIDE.format(
-        root=str(Path(__file__).parents[2]),
-        phase=phase,
-        fraction=fraction,
-        folder=str(folder),
-        options=options,
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+def killed(folder: Path, phase: str, fraction: float, **options: Any) -> None:
+    assert Forked(score_until, phase, fraction, folder, options).wait() == -signal.SIGKILL
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -87,15 +80,22 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_killed_in_memory_too(tmp_path: Path) -> None:
     """The panels of a run in memory are kept as well, and the same bits come back."""
-    options = ", memory_limit=None"
-    killed(tmp_path, "inverse", 0.6, options)
+    killed(tmp_path, "inverse", 0.6, memory_limit=None)
     assert (tmp_path / "strip-00000.arrays").exists()
     assert same(score(checkpoint=tmp_path, memory_limit=None), score(memory_limit=None))
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, cgscore.Scores]:
+    """A checkpoint of a run that came to its end, and the scores."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder, score(checkpoint=folder)
+
+
 @pytest.mark.parametrize("damage", ["tile", "end", "short", "long", "strip", "manifest"])
-def test_damage_is_found_and_made_good(tmp_path: Path, damage: str) -> None:
-    whole = score(checkpoint=tmp_path)
+def test_damage_is_found_and_made_good(tmp_path: Path, finished: Any, damage: str) -> None:
+    folder, whole = finished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     path = tmp_path / ("strip-00002.arrays" if damage == "strip" else "panel-00004.tiles")
     content = bytearray(path.read_bytes())
     if damage in ("tile", "strip"):
@@ -147,24 +147,7 @@ def test_no_part_stands_in_for_another(tmp_path: Path, method: str) -> None:
     found = parts(here)
     assert [path.name for path in found] == [path.name for path in parts(there)]
     contents = {path: path.read_bytes() for path in found}
-    rng = np.random.default_rng(0)
-    sizes: dict[int, list[Path]] = {}
-    for path in found:
-        sizes.setdefault(len(contents[path]), []).append(path)
-    damages: list[dict[Path, bytes]] = [
-        {one: contents[other], other: contents[one]}
-        for one, other in (alike[:2] for alike in sizes.values() if len(alike) > 1)
-    ]
-    for path in rng.choice(np.array(found), 3, replace=len(found) < 3):
-        raw = contents[path]
-        place = int(rng.integers(len(raw)))
-        damages += [
-            {path: (there / path.name).read_bytes()},
-            {path: raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]},
-            {path: raw[:place]},
-            {path: b""},
-        ]
-    for damage in damages:
+    for damage in damages(contents, there):
         for path, raw in {**contents, **damage}.items():
             path.write_bytes(raw)
         with warnings.catch_warnings(record=True) as caught:
@@ -174,7 +157,31 @@ def test_no_part_stands_in_for_another(tmp_path: Path, method: str) -> None:
         assert np.array_equal(again.loo, whole.loo, equal_nan=True), damage.keys()
         said = [str(one.message) for one in caught if "computed again" in str(one.message)]
         assert len(said) == 1
+        assert f": {len(damage)} part" in said[0]
         assert all(path.name in said[0] for path in damage)
+
+
+def damages(contents: dict[Path, bytes], there: Path) -> Iterator[dict[Path, bytes]]:
+    """Contents of a few files at a time: two swapped, or each damaged in another way."""
+    sizes: dict[int, list[Path]] = {}
+    for path, raw in contents.items():
+        sizes.setdefault(len(raw), []).append(path)
+    for one, other in (alike[:2] for alike in sizes.values() if len(alike) > 1):
+        yield {one: contents[other], other: contents[one]}
+    rng = np.random.default_rng(0)
+    chosen = rng.permutation(np.array(list(contents)))[:4]
+    for turn in range(4):  # every file in every way
+        damage = {}
+        for kind, path in enumerate(chosen, turn):
+            raw = contents[path]
+            place = int(rng.integers(len(raw)))
+            damage[path] = (
+                (there / path.name).read_bytes(),
+                raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :],
+                raw[:place],
+                b"",
+            )[kind % 4]
+        yield damage
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX links")
@@ -247,14 +254,11 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
     score(checkpoint=tmp_path)
 
 
-ITERATIVE = ", method='iterative', memory_limit=None"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_killed_iterations_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
     kept = []
     for phase, fraction in [("solve", 0.8), ("blocks", 0.3), ("blocks", 0.6)]:
-        killed(tmp_path, phase, fraction, ITERATIVE)
+        killed(tmp_path, phase, fraction, method="iterative", memory_limit=None)
         kept.append(sorted(path.name for path in tmp_path.glob("*.arrays")))
     assert kept[0] == ["solve-0.arrays"]
     assert len(kept[0]) < len(kept[1]) < len(kept[2])

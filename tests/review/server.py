@@ -20,6 +20,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 import cgscore
+from tests.forked import Forked, heed_signals, run_module
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,34 +29,39 @@ WRONG = 24
 KEEP = {"at": 0, "action": "keep"}
 
 
-def _heed_signals() -> None:
-    """As in a terminal: tests that run without one may have them ignored."""
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 class Server:
     """`cgscore review` as a process of its own, and a tab that was let in."""
 
-    def __init__(self, result: Path, *more: str, browser: str | None = None) -> None:
-        """`browser` is a program that is opened instead of the user's browser."""
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "cgscore", "review", result.name),
-                *(["--no-browser"] if browser is None else []),
-                *more,
-            ],
-            cwd=result.parent,
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=_heed_signals,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(Path(cgscore.__file__).parents[1]),  # the code under test
-                **({} if browser is None else {"BROWSER": browser}),
-            },
-        )
+    def __init__(
+        self, result: Path, *more: str, browser: str | None = None, fresh: bool = False
+    ) -> None:
+        """`browser` is opened instead of the user's; `fresh` starts Python as a user does."""
+        arguments = ["cgscore", "review", result.name, *more]
+        environment = dict(os.environ)
+        if browser is None:
+            arguments.append("--no-browser")
+        else:
+            environment["BROWSER"] = browser
+        printed, to_print = os.pipe()
+        self._lines = open(printed)  # noqa: SIM115 (closed by `stop`)
+        self.process: Forked | subprocess.Popen[bytes]
+        if fresh:
+            environment["PYTHONPATH"] = str(Path(cgscore.__file__).parents[1])  # that under test
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                cwd=result.parent,
+                stdout=to_print,
+                preexec_fn=heed_signals,
+                env=environment,
+            )
+        else:
+            self.process = Forked(
+                *(run_module, *arguments),
+                folder=result.parent,
+                environment=environment,
+                stdout=to_print,
+            )
+        os.close(to_print)
         try:
             self._enter()
         except BaseException:
@@ -102,13 +108,11 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         self.process.send_signal(how)
         code = self.process.wait(30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self._lines.close()
         return code
 
     def _printed(self, name: str) -> str:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self._lines:
             if line.startswith(name):
                 return line.split()[-1]
         raise AssertionError(f"the server ended before it printed {name}")
@@ -164,9 +168,9 @@ def other_example(page: Page, title: str) -> None:
 
 
 @contextlib.contextmanager
-def serving(result: Path, *more: str, browser: str | None = None) -> Iterator[Server]:
+def serving(result: Path, *more: str, **options: Any) -> Iterator[Server]:
     """A server that is stopped at the end."""
-    started = Server(result, *more, browser=browser)
+    started = Server(result, *more, **options)
     try:
         yield started
     finally:

@@ -30,7 +30,7 @@ def test_the_token_is_in_no_command_line(
     result: Path, browser: Browser, recording_browser: tuple[str, Path]
 ) -> None:
     command, record = recording_browser
-    with serving(result, browser=command) as server:
+    with serving(result, browser=command, fresh=True) as server:
         until(record.exists)
         address = record.read_text().strip()
         assert address.startswith("file:///")
