@@ -59,7 +59,14 @@ def connected(
         try:
             with _deferred_interrupts(), ExitStack() as starting:
                 local = starting.enter_context(
-                    LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+                    LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        # Failures reach the client. What workers log besides are tracebacks of
+                        # heartbeats that find the scheduler gone when all of it is closed.
+                        silence_logs=logging.CRITICAL,
+                    )
                 )
                 client = starting.enter_context(Client(local))
                 running = starting.pop_all()
