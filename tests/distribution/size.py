@@ -7,7 +7,8 @@
 
 The package is installed into an empty environment with the versions of the lock. Sizes are those of
 the files that pip records; bytecode, which pip compiles, is counted apart. Each candidate is
-installed beside it, and asked to read a saved result.
+installed beside it, and asked to read a saved result. At the end pyarrow is taken away, and every
+command that worked with it is tried again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.distribution.environments import PIP, ROOT, Environment, make
+from tests.distribution.smokes import DATA, SMOKES, run
 
 MEASURE = """
 import importlib.metadata, json
@@ -32,6 +34,32 @@ for package in importlib.metadata.distributions():
         total = [sum(p.stat().st_size for c, p in files if c == kind and p.is_file())
                  for kind in (False, True)]
         sizes[package.name] = [package.version, *total]
+print(json.dumps(sizes))
+"""
+#: Files that no command opens: tests that packages bring along, files for compilers, and libraries
+#: of pyarrow that tables, saved results and reports do not load.
+UNUSED = """
+import importlib.metadata, json, os, re, sys, tempfile
+import cgscore, pandas
+os.chdir(tempfile.mkdtemp())
+table = pandas.DataFrame({"a": range(60), "b": list("abc") * 20, "label": list("xy") * 30})
+table.to_csv("t.csv", index=False), table.to_parquet("t.parquet"), table.to_feather("t.feather")
+for name in ("t.csv", "t.parquet", "t.feather"):
+    cgscore.score(name).save("scores.parquet")
+    cgscore.load("scores.parquet").report("report.html")
+loaded = set(re.findall(r"/\\S*pyarrow/(\\S*)", open("/proc/self/maps").read()))
+sizes = dict.fromkeys(("tests", "for compilers", "libraries of pyarrow"), 0)
+for package in importlib.metadata.distributions():
+    for file in package.files or []:
+        path = file.locate()
+        if package.name in ("pip", "setuptools") or not path.is_file():
+            continue
+        if {"tests", "_tests"} & set(file.parts):
+            sizes["tests"] += path.stat().st_size
+        elif file.suffix in (".h", ".hpp", ".pxd", ".pxi", ".pyx", ".a", ".c", ".cc"):
+            sizes["for compilers"] += path.stat().st_size
+        elif package.name == "pyarrow" and ".so" in file.name and file.name not in loaded:
+            sizes["libraries of pyarrow"] += path.stat().st_size
 print(json.dumps(sizes))
 """
 #: Libraries that read and write Parquet, and how each reads a saved result with its lists.
@@ -68,13 +96,32 @@ def try_candidate(environment: Environment, name: str) -> dict[str, Any]:
     return {"installed": True, "packages": added, "answer": answer[:200]}
 
 
+def unused(environment: Environment) -> dict[str, int]:
+    """Bytes of files that no command opens, by kind."""
+    done = environment.run(environment.python, "-c", UNUSED)
+    measured: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+def without_pyarrow(environment: Environment) -> dict[str, int]:
+    """How many calls that work with pyarrow work without it."""
+    environment.run(environment.python, "-c", DATA)
+    chosen = [one for one in SMOKES if one.needs is None]
+    works = [one for one in chosen if run(one, environment) == "ok"]
+    environment.run(environment.python, "-m", "pip", "uninstall", "-qq", "-y", "pyarrow")
+    left = [one for one in works if run(one, environment) == "ok"]
+    return {"with": len(works), "without": len(left)}
+
+
 def measure() -> dict[str, Any]:
     """Everything, as the file of results holds it."""
     head = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
     with tempfile.TemporaryDirectory(prefix="cgscore-size-") as folder:
         environment = make(Path(folder) / "core", ROOT, "core")
         packages = sizes(environment)
+        never = unused(environment)
         candidates = {name: try_candidate(environment, name) for name in CANDIDATES}
+        calls = without_pyarrow(environment)
     return {
         "command": " ".join(["python -m tests.distribution.size", *sys.argv[1:]]),
         "commit": subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip(),
@@ -82,7 +129,9 @@ def measure() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "system": sys.platform,
         "packages": packages,
+        "unused": never,
         "candidates": candidates,
+        "calls_without_pyarrow": calls,
     }
 
 
@@ -106,6 +155,10 @@ def show(results: dict[str, Any]) -> str:
         added = _megabytes(list(tried.get("packages", {}).values()))
         cells = f"{added:.0f} | {without + added:.0f}" if tried["installed"] else "- | -"
         lines.append(f"| {name} | {cells} | {tried['answer']} |")
+    lines += ["", "| what no command opens | MB |", "|---|---|"]
+    lines += [f"| {name} | {size / 1e6:.0f} |" for name, size in results["unused"].items()]
+    calls = results["calls_without_pyarrow"]
+    lines += ["", f"Without pyarrow {calls['without']} of {calls['with']} calls work."]
     return "\n".join(lines)
 
 
