@@ -43,7 +43,8 @@ class Processes:
         shared = ["--scheduler-file", str(self.file), "--no-dashboard"]
         with (self._folder / "log").open("ab") as log:
             return Forked(
-                *(_run, limit, f"distributed.cli.dask_{kind}", *shared, *options),
+                _run,
+                *(limit, f"distributed.cli.dask_{kind}", *shared, *options),
                 stdout=log.fileno(),
                 stderr=log.fileno(),
             )

@@ -56,7 +56,8 @@ class Server:
             )
         else:
             self.process = Forked(
-                *(run_module, *arguments),
+                run_module,
+                *arguments,
                 folder=result.parent,
                 environment=environment,
                 stdout=to_print,

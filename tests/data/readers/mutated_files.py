@@ -8,6 +8,7 @@ import signal
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
 import cgscore
 from cgscore.execution.machine import peak_memory
@@ -46,7 +47,7 @@ def _rejected(name: str, count: int, seed: int, folder: Path) -> int:
         shutil.copytree(clean, dirty)
         target = dirty / dice.choice(files)
         target.write_bytes(_mutated(target.read_bytes(), dice))
-        given = {
+        given: dict[str, Any] = {
             key: dirty / value.relative_to(clean) if isinstance(value, Path) else value
             for key, value in options.items()
         }
