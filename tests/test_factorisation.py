@@ -293,8 +293,8 @@ def test_data_changed_in_place_are_noticed() -> None:
 
 @pytest.mark.parametrize("limit", [None, LIMIT])
 def test_float32_says_what_it_costs(limit: int | None, many: tuple[Any, Any]) -> None:
-    exact = cgscore.score(*many, memory_limit=limit)
-    rough = cgscore.score(*many, memory_limit=limit, dtype="float32")
+    exact = cgscore.score(*many, judge=False, memory_limit=limit)
+    rough = cgscore.score(*many, judge=False, memory_limit=limit, dtype="float32")
     loss = rough.meta["loss"]
     error = np.abs(rough.d / exact.d - 1)
     assert exact.meta["loss"] is None
@@ -312,11 +312,11 @@ def test_float32_is_refused_or_doubted_where_it_is_not_enough(many: tuple[Any, A
     X, y = many
     X[700] = X[30] + 3e-5 * X[31]
     with pytest.warns(CGScoreWarning, match="float32 can cost up to"):
-        rough = cgscore.score(X, y, dtype="float32")
+        rough = cgscore.score(X, y, dtype="float32", judge=False)
     assert rough.meta["loss"]["d_weakest"] < rough.meta["loss"]["d_bound"] < 1
     X[700] = X[30] + 1e-6 * X[31]
     with pytest.raises(CGScoreError, match=r"row 700 .* row 30 .*Or use float64"):
-        cgscore.score(X, y, dtype="float32")
+        cgscore.score(X, y, dtype="float32", judge=False)
     with pytest.warns(CGScoreWarning, match="leaves about 6 digits"):
         cgscore.score(X, y)
 

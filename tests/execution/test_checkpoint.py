@@ -32,7 +32,8 @@ def data() -> tuple[Any, Any]:
 
 
 def score(**options: Any) -> cgscore.Scores:
-    return cgscore.score(*data(), **{"memory_limit": LIMIT, "progress": False, **options})
+    defaults = {"memory_limit": LIMIT, "progress": False, "judge": False}
+    return cgscore.score(*data(), **{**defaults, **options})
 
 
 def same(a: cgscore.Scores, b: cgscore.Scores) -> bool:
@@ -64,7 +65,7 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     counts = []
     for phase, fraction in [("kernel", 0.01), ("factor", 0.3), ("factor", 0.8), ("inverse", 0.5)]:
-        killed(folder, phase, fraction)
+        killed(folder, phase, fraction, judge=True)
         counts.append(len(list(folder.glob("panel-*.tiles"))))
     assert counts == sorted(counts)
     assert counts[0] < counts[1] < counts[2] < counts[3]
@@ -72,8 +73,9 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
         path: path.stat().st_mtime_ns for path in folder.glob("*-*") if path.suffix != ".part"
     }
     assert any("strip" in path.name for path in finished)
-    resumed = score(checkpoint=folder)
-    assert same(resumed, score())
+    resumed, whole = score(checkpoint=folder, judge=True), score(judge=True)
+    assert same(resumed, whole)
+    assert np.array_equal(resumed.judged_loo, whole.judged_loo)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # nothing done twice
 
 
@@ -143,7 +145,9 @@ def test_no_part_stands_in_for_another(tmp_path: Path, method: str) -> None:
         warnings.simplefilter("ignore")
         whole = score(checkpoint=here, **options)
         X, y = data()
-        cgscore.score(X[::-1], y, checkpoint=there, **{"memory_limit": LIMIT, **options})
+        cgscore.score(
+            X[::-1], y, checkpoint=there, **{"memory_limit": LIMIT, "judge": False, **options}
+        )
     found = parts(here)
     assert [path.name for path in found] == [path.name for path in parts(there)]
     contents = {path: path.read_bytes() for path in found}
@@ -205,9 +209,9 @@ def test_a_checkpoint_of_other_work_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"the panels \(they follow from memory_limit\) differ"):
         score(checkpoint=tmp_path, memory_limit=LIMIT - 200_000)
     with pytest.raises(StorageError, match="the data differ"):
-        cgscore.score(X + 1e-6, y, checkpoint=tmp_path, memory_limit=LIMIT)
+        cgscore.score(X + 1e-6, y, checkpoint=tmp_path, memory_limit=LIMIT, judge=False)
     with pytest.raises(StorageError, match="the number of different rows differs: 900, now 899"):
-        cgscore.score(X[1:], y[1:], checkpoint=tmp_path, memory_limit=LIMIT)
+        cgscore.score(X[1:], y[1:], checkpoint=tmp_path, memory_limit=LIMIT, judge=False)
     manifest = json.loads((tmp_path / "checkpoint.json").read_text())
     for key, named in [("cgscore", "cgscore's version"), ("blas", "the BLAS library")]:
         (tmp_path / "checkpoint.json").write_text(json.dumps({**manifest, key: "other"}))
@@ -231,8 +235,8 @@ def test_other_labels_take_the_same_checkpoint(tmp_path: Path) -> None:
     score(checkpoint=tmp_path)
     X, y = data()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*-*")}
-    other = cgscore.score(X, y[::-1], checkpoint=tmp_path, memory_limit=LIMIT)
-    assert same(other, cgscore.score(X, y[::-1], memory_limit=LIMIT))
+    other = cgscore.score(X, y[::-1], checkpoint=tmp_path, memory_limit=LIMIT, judge=False)
+    assert same(other, cgscore.score(X, y[::-1], memory_limit=LIMIT, judge=False))
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*-*")} == before
 
 
@@ -270,7 +274,7 @@ def test_killed_iterations_go_on_and_end_with_the_same_bits(tmp_path: Path) -> N
     assert auto.meta["method"] == "iterative"
     X, y = data()
     with pytest.raises(StorageError, match="the labels differ"):
-        cgscore.score(X, y[::-1], method="iterative", checkpoint=tmp_path)
+        cgscore.score(X, y[::-1], method="iterative", checkpoint=tmp_path, judge=False)
     with pytest.raises(StorageError, match="the method differs: iterative, now exact"):
         score(method="exact", memory_limit=None, checkpoint=tmp_path)
 

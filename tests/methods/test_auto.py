@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cgscore
 from cgscore.errors import ConvergenceError, MemoryLimitError, SingularKernelError
 from cgscore.execution import machine
 from cgscore.methods import auto as choice
 from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
 from cgscore.solvers.iterative import solve as iterative
+from tests.unjudged import score
 
 
 def test_auto_takes_exact_where_that_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +38,9 @@ def test_auto_takes_exact_where_that_is_quick(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_auto_falls_back_to_exact(refused: tuple[Any, Any], tmp_path: Path) -> None:
-    exact = cgscore.score(*refused, method="exact")
+    exact = score(*refused, method="exact")
     for _ in range(2):  # the second time from the checkpoint
-        found = cgscore.score(*refused, checkpoint=tmp_path / "work", target=0.99)
+        found = score(*refused, checkpoint=tmp_path / "work", target=0.99)
         assert found.meta["method"] == found.meta["choice"]["method"] == "exact"
         assert "the iterative method refused: Two lower bounds" in found.meta["choice"]["why"]
         np.testing.assert_array_equal(found.d, exact.d)
@@ -53,11 +53,11 @@ def test_auto_says_why_it_does_not_fall_back(
     with monkeypatch.context() as patched:
         patched.setattr(choice, "memory_room", lambda limit: machine.Room(1000))
         with pytest.raises(ConvergenceError, match=r"Two lower bounds.*does not fall.*of memory"):
-            cgscore.score(*refused)
+            score(*refused)
     monkeypatch.setattr(choice, "MAX_SMALL_N", 10)
     monkeypatch.setattr(choice, "product_rate", lambda: 1.0)
     with pytest.raises(ConvergenceError, match=r"which would take about \d+ hours"):
-        cgscore.score(*refused)
+        score(*refused)
 
 
 def test_auto_falls_back_from_a_singular_part(
@@ -67,7 +67,7 @@ def test_auto_falls_back_from_a_singular_part(
         raise SingularKernelError("nearly identical rows")
 
     monkeypatch.setattr(iterative, "solve", fail)
-    found = cgscore.score(*refused)
+    found = score(*refused)
     assert found.meta["choice"]["why"] == "the iterative method refused: nearly identical rows"
     with pytest.raises(SingularKernelError):
-        cgscore.score(*refused, method="iterative")
+        score(*refused, method="iterative")

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError
 from cgscore.execution.progress import ignore
 from cgscore.kernel import unit_rows
@@ -18,6 +17,7 @@ from cgscore.methods.cost import Sizes
 from cgscore.methods.options import Options
 from cgscore.solvers.iterative import solve as iterative
 from tests.solvers.iterative.rows import few_columns
+from tests.unjudged import score
 
 
 def test_uncertain_examples_are_named_by_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ def test_uncertain_examples_are_named_by_their_rows(monkeypatch: pytest.MonkeyPa
         pytest.warns(CGScoreWarning, match="1 rows are identical"),
         pytest.warns(CGScoreWarning, match=r"of \d+ examples are uncertain.*Rows 4\d\d"),
     ):
-        found = cgscore.score(X, np.arange(900) % 4, method="iterative")
+        found = score(X, np.arange(900) % 4, method="iterative")
     marked = found.meta["audit"]["uncertain"]
     assert marked["count"] == len(marked["positions"]) > 20
     assert set(marked["positions"]) <= {*range(400, 430), *range(450, 480)}
@@ -41,8 +41,8 @@ def test_bounds_that_disagree_are_refused(refused: tuple[Any, Any]) -> None:
     with pytest.raises(
         ConvergenceError, match=r"differ by more than a factor of 3 for \d\d%.*exact"
     ):
-        cgscore.score(*refused, method="iterative")
-    assert cgscore.score(*refused, method="iterative", ridge=0.3).meta["method"] == "iterative"
+        score(*refused, method="iterative")
+    assert score(*refused, method="iterative", ridge=0.3).meta["method"] == "iterative"
 
 
 class _Totals:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import cgscore
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import (
     Audited,
@@ -21,6 +20,7 @@ from cgscore.solvers.iterative.audit import (
 )
 from cgscore.valuation import valuation
 from tests.solvers.iterative.rows import few_columns
+from tests.unjudged import score
 
 
 def clusters(same_class: bool, count: int = 80, copies: int = 8) -> tuple[Any, Any]:
@@ -51,8 +51,8 @@ def test_claims_hold_on_hard_data(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     """One draw of the audit; as intervals of 95 % they miss the truth for some other seeds."""
     X, y = HARD[kind]
     monkeypatch.setattr(iterative, "parts", lambda n: 2)
-    true = cgscore.score(X, y, method="exact")
-    found = cgscore.score(X, y, method="iterative")
+    true = score(X, y, method="exact")
+    found = score(X, y, method="iterative")
     audit = found.meta["audit"]
     for column, key in (("cg", "rank_correlation"), ("margin", "rank_correlation_margin")):
         value = rank_correlation(found.table[column].to_numpy(), true.table[column].to_numpy())
@@ -80,8 +80,8 @@ def test_few_opposite_pairs_are_marked(
     X[:pairs] = -X[500 : 500 + pairs] + distance * rng.standard_normal((pairs, p))
     y = rng.integers(0, 3, 1000)
     monkeypatch.setattr(iterative, "parts", lambda n: 8)
-    true = cgscore.score(X, y, method="exact")
-    found = cgscore.score(X, y, method="iterative", seed=seed)
+    true = score(X, y, method="exact")
+    found = score(X, y, method="iterative", seed=seed)
     marked = set(found.meta["audit"]["uncertain"]["positions"])
     wrong = set(np.flatnonzero(np.abs(np.log(found.d / true.d)) > np.log(3)))
     assert wrong <= marked
@@ -189,8 +189,8 @@ def test_intervals_cover_the_truth_as_often_as_they_say(monkeypatch: pytest.Monk
     for kind, draw in KINDS.items():
         for seed in range(DRAWS):
             X, y = draw(n, np.random.default_rng([seed, 3]))
-            true = cgscore.score(X, y, method="exact")
-            found = cgscore.score(X, y, method="iterative", seed=seed)
+            true = score(X, y, method="exact")
+            found = score(X, y, method="iterative", seed=seed)
             audit = found.meta["audit"]
             for name in ("cg", "margin"):
                 value = rank_correlation(found.table[name].to_numpy(), true.table[name].to_numpy())

@@ -5,30 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import cgscore
 from cgscore.errors import CGScoreWarning, ConvergenceError, MemoryLimitError
 from cgscore.kernel import unit_rows
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import rank_correlation
 from tests.solvers.iterative.rows import around_centres
+from tests.unjudged import score
 
 
 def test_a_residual_that_stays_large_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = around_centres(300)
     monkeypatch.setattr(iterative, "MAX_RESIDUAL", 1e-5)  # float32 alone does not reach that
-    refined = cgscore.score(X, y, method="iterative")
+    refined = score(X, y, method="iterative")
     assert refined.meta["refinements"] in (1, 2, 3)
     assert refined.meta["audit"]["residual"] < 1e-5
     monkeypatch.setattr(iterative, "MAX_RESIDUAL", 1e-20)
     with pytest.raises(ConvergenceError, match="after 3 refinements in float64"):
-        cgscore.score(X, y, method="iterative")
+        score(X, y, method="iterative")
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_iterative_scores_are_nearly_exact(ridge: float) -> None:
     X, y = around_centres(2500, 60)
-    true = cgscore.score(X, y, ridge=ridge, method="exact")
-    found = cgscore.score(X, y, ridge=ridge, method="iterative")
+    true = score(X, y, ridge=ridge, method="exact")
+    found = score(X, y, ridge=ridge, method="iterative")
     assert rank_correlation(found.table["cg"].to_numpy(), true.table["cg"].to_numpy()) > 0.999
     assert (
         rank_correlation(found.table["margin"].to_numpy(), true.table["margin"].to_numpy()) > 0.997
@@ -47,37 +47,37 @@ def test_iterative_scores_are_nearly_exact(ridge: float) -> None:
 
 def test_the_same_seed_gives_the_same_bits_and_storage_does_not_matter_much() -> None:
     X, y = around_centres(900)
-    first, again, other = (cgscore.score(X, y, method="iterative", seed=seed) for seed in (1, 1, 2))
+    first, again, other = (score(X, y, method="iterative", seed=seed) for seed in (1, 1, 2))
     assert np.array_equal(first.d, again.d)
     assert np.array_equal(first.alpha, again.alpha)
     assert not np.array_equal(first.d, other.d)
     rows = unit_rows(X)
     limit = iterative.bytes_formed(900, 20, 4) + rows.centred.nbytes + 100_000
-    formed = cgscore.score(X, y, method="iterative", seed=1, memory_limit=limit)
+    formed = score(X, y, method="iterative", seed=1, memory_limit=limit)
     assert formed.meta["storage"] == "formed"
     assert first.meta["storage"] == "memory"
     np.testing.assert_allclose(formed.d, first.d, rtol=1e-3)
     with pytest.raises(MemoryLimitError, match="900 examples iteratively needs"):
-        cgscore.score(X, y, method="iterative", memory_limit=limit - 300_000)
+        score(X, y, method="iterative", memory_limit=limit - 300_000)
 
 
 def test_two_classes_regression_and_copies() -> None:
     X, y = around_centres(1000)
-    binary = cgscore.score(X, y % 2, method="iterative")
-    exact = cgscore.score(X, y % 2, method="exact")
+    binary = score(X, y % 2, method="iterative")
+    exact = score(X, y % 2, method="exact")
     assert rank_correlation(binary.table["cg"].to_numpy(), exact.table["cg"].to_numpy()) > 0.995
     np.testing.assert_array_equal(binary.loo[:, 0], -binary.loo[:, 1])
     target = X @ np.arange(20.0)
-    found = cgscore.score(X, target, method="iterative", task="regression")
-    exact = cgscore.score(X, target, method="exact", task="regression")
+    found = score(X, target, method="iterative", task="regression")
+    exact = score(X, target, method="exact", task="regression")
     assert rank_correlation(found.table["cg"].to_numpy(), exact.table["cg"].to_numpy()) > 0.99
     assert "margin" not in found.meta["audit"]
     X[500:520] = X[:20]
     y[510] = y[10] + 1
     with pytest.warns(CGScoreWarning):
-        merged = cgscore.score(X, y, method="iterative")
+        merged = score(X, y, method="iterative")
     with pytest.warns(CGScoreWarning):
-        exact = cgscore.score(X, y, method="exact")
+        exact = score(X, y, method="exact")
     assert np.isinf(merged.table["cg"][[10, 510]]).all()
     assert (merged.table["cg"][[500, 501]] == 0).all()
     assert (merged.table["duplicate_of"] == exact.table["duplicate_of"]).all()
@@ -86,8 +86,8 @@ def test_two_classes_regression_and_copies() -> None:
 def test_near_duplicates_are_survived() -> None:
     X, y = around_centres(1200, 30)
     X[600] = X[3] + 1e-5 * X[4]
-    true = cgscore.score(X, y, method="exact")
-    found = cgscore.score(X, y, method="iterative")
+    true = score(X, y, method="exact")
+    found = score(X, y, method="iterative")
     assert found.d[3] == pytest.approx(true.d[3], rel=0.05)
     assert found.d[600] == pytest.approx(true.d[600], rel=0.05)
 
@@ -95,12 +95,12 @@ def test_near_duplicates_are_survived() -> None:
 def test_a_missed_target_is_said_and_a_given_one_pursued(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = around_centres(1500, 40)
     monkeypatch.setattr(iterative, "parts", lambda n: 32)
-    usual = cgscore.score(X, y, method="iterative", target=0.5)
+    usual = score(X, y, method="iterative", target=0.5)
     assert usual.meta["blocks"] == 32
     with pytest.warns(CGScoreWarning, match=r"below the target of 0\.99999"):
-        strong = cgscore.score(X, y, method="iterative", target=0.99999)
+        strong = score(X, y, method="iterative", target=0.99999)
     assert strong.meta["blocks"] < 32
     assert strong.meta["audit"]["cg"]["median_error"] < usual.meta["audit"]["cg"]["median_error"]
     monkeypatch.setattr(iterative, "TARGET_CORRELATION", 0.9999999)
     with pytest.warns(CGScoreWarning, match="below the target of 1"):
-        cgscore.score(X, y, method="iterative")
+        score(X, y, method="iterative")

