@@ -94,13 +94,16 @@ def test_interrupting_exits_with_130(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_an_interrupted_run_says_how_to_resume(tmp_path: Path) -> None:
-    narrow = ("--memory-limit", "9MB")  # some twenty panels, so that the first is not the last
+    # some twenty panels, so that the first is not the last
+    narrow = ("--no-judge", "--memory-limit", "9MB")
     errors = interrupted(tmp_path, 3000, *narrow, "--checkpoint", "half done")
     assert (
         "if this run is interrupted, run the same command again: it resumes from half done"
         in errors
     )
-    assert "  cgscore score d.npz --memory-limit 9MB --checkpoint 'half done'\n" in errors
+    assert (
+        "  cgscore score d.npz --no-judge --memory-limit 9MB --checkpoint 'half done'\n" in errors
+    )
     assert list((tmp_path / "half done").glob("panel-*.tiles"))
     done = invoke("score", "d.npz", *narrow, "--checkpoint", "half done", folder=tmp_path)
     assert done.returncode == 0, done.stderr

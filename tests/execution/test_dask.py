@@ -22,6 +22,7 @@ from cgscore.errors import ClusterError, MemoryLimitError, OptionError
 from cgscore.execution.dask import Cluster
 from cgscore.execution.executor import Local
 from tests.cluster import Processes
+from tests.unjudged import score
 from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgscore.errors.CGScoreWarning")
@@ -42,7 +43,7 @@ def data() -> tuple[Any, Any]:
 @pytest.fixture(scope="module")
 def local(data: Any) -> dict[str, Any]:
     """Scores by threads of this process."""
-    return {name: cgscore.score(*data, method=name, **more) for name, more in OPTIONS.items()}
+    return {name: score(*data, method=name, **more) for name, more in OPTIONS.items()}
 
 
 def same(one: Any, other: Any) -> bool:
@@ -63,7 +64,7 @@ def once(at: float, act: Callable[[], object]) -> Callable[[str, float], None]:
 
 @pytest.mark.parametrize("method", OPTIONS)
 def test_same_bits_as_local(client: Client, data: Any, local: Any, method: str) -> None:
-    found = cgscore.score(*data, method=method, client=client, **OPTIONS[method])
+    found = score(*data, method=method, client=client, **OPTIONS[method])
     assert found.meta["workers"] == {"kind": "dask", "count": 2, "threads": 2}
     assert found.meta["tasks"] > 8
     assert same(found, local[method])
@@ -83,7 +84,7 @@ def test_a_worker_is_killed_and_another_joins(
             first.send_signal(signal.SIGKILL)
             processes.add()
 
-        found = cgscore.score(
+        found = score(
             *data,
             method="subsample",
             client=client,
@@ -101,7 +102,7 @@ def test_the_scheduler_is_killed(
     kept = tmp_path / "kept"
     client = processes.client(1)
     with pytest.raises(ClusterError, match=r"connection to the Dask scheduler was lost"):
-        cgscore.score(
+        score(
             *data,
             method="subsample",
             client=client,
@@ -112,7 +113,7 @@ def test_the_scheduler_is_killed(
     client.close()
     done = {path.name: path.stat().st_mtime_ns for path in kept.glob("class-*.arrays")}
     assert 8 <= len(done) < 16
-    found = cgscore.score(*data, method="subsample", checkpoint=kept, **OPTIONS["subsample"])
+    found = score(*data, method="subsample", checkpoint=kept, **OPTIONS["subsample"])
     assert same(found, local["subsample"])
     after = {path.name: path.stat().st_mtime_ns for path in kept.glob("class-*.arrays")}
     assert len(after) == 16
@@ -125,7 +126,7 @@ def test_a_worker_too_small_is_refused_before_the_work(processes: Processes, dat
         processes.client(1) as client,
         pytest.raises(MemoryLimitError, match=r"The worker tcp://.* may use 1 MB .* needs \d"),
     ):
-        cgscore.score(*data, method="subsample", client=client)
+        score(*data, method="subsample", client=client)
 
 
 @pytest.mark.slow
@@ -138,7 +139,7 @@ def test_a_worker_that_runs_out_of_memory(processes: Processes) -> None:
         processes.client(1) as client,
         pytest.raises(MemoryLimitError, match=r"A worker ran out of memory on a task .*nthreads"),
     ):
-        cgscore.score(X, y, method="subsample", client=client)
+        score(X, y, method="subsample", client=client)
 
 
 def plus(shared: Any, item: int) -> float:
@@ -182,10 +183,10 @@ def test_iterative_on_a_cluster(
     client: Client, processes: Processes, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cgscore.solvers.iterative.distributed.MAX_PANEL_ROWS", 100)
-    two = cgscore.score(*data, method="iterative", client=client)
+    two = score(*data, method="iterative", client=client)
     assert two.meta["storage"] == "cluster"
-    exact = cgscore.score(*data, method="exact")
-    here = cgscore.score(*data, method="iterative")
+    exact = score(*data, method="exact")
+    here = score(*data, method="iterative")
     for other_way in (exact, here):  # not the same bits: H is kept and summed differently here
         both = [s.table["cg"].rank() for s in (two, other_way)]
         assert both[0].corr(both[1]) > 0.999
@@ -200,7 +201,7 @@ def test_iterative_on_a_cluster(
             killed.append(1)
 
     with processes.client(1) as other:
-        one = cgscore.score(*data, method="iterative", client=other, progress=listen)
+        one = score(*data, method="iterative", client=other, progress=listen)
     assert killed
     assert same(one, two)
 
@@ -234,9 +235,9 @@ def test_auto_on_a_cluster(client: Client, data: Any, monkeypatch: pytest.Monkey
 
 def test_what_is_no_client(data: Any, client: Client) -> None:
     with pytest.raises(ClusterError, match="'here' is not a client"):
-        cgscore.score(*data, method="subsample", client="here")
+        score(*data, method="subsample", client="here")
     with pytest.raises(OptionError, match=r"A cluster has no effect on method='exact'"):
-        cgscore.score(*data, method="exact", client=client)
+        score(*data, method="exact", client=client)
 
 
 def test_the_scheduler_dies_when_all_tasks_are_done(
@@ -250,7 +251,7 @@ def test_the_scheduler_dies_when_all_tasks_are_done(
         processes.scheduler.kill()
         processes.scheduler.wait()
 
-    s = cgscore.score(
+    s = score(
         *data,
         method="subsample",
         client=client,
@@ -300,7 +301,7 @@ def test_work_ends_when_the_caller_fails(client: Client, data: Any) -> None:
             raise ValueError("enough")
 
     with pytest.raises(ValueError, match="enough") as caught:
-        cgscore.score(*data, method="subsample", ratio=1, runs=400, client=client, progress=fail)
+        score(*data, method="subsample", ratio=1, runs=400, client=client, progress=fail)
     assert caught.tb is not None  # held, and with it the frames that were left
     until(lambda: client.run_on_scheduler(tasks_left) < 10, seconds=6)
 
@@ -309,10 +310,10 @@ def test_a_checkpoint_that_auto_made_exact_goes_on(
     client: Client, data: Any, tmp_path: Path
 ) -> None:
     for _ in range(2):
-        s = cgscore.score(*data, client=client, checkpoint=tmp_path / "kept")
+        s = score(*data, client=client, checkpoint=tmp_path / "kept")
         assert s.meta["method"] == "exact"
     with pytest.raises(OptionError, match="client and device cannot be combined"):
-        cgscore.score(*data, client=client, device="cuda")
+        score(*data, client=client, device="cuda")
 
 
 def meet(shared: str, item: int) -> int:
