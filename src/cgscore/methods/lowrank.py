@@ -49,7 +49,7 @@ class LowRank:
         """Two passes; rows are read as they come and not held."""
         n, p, k = sizes.n, sizes.p, sizes.k
         m = landmark_count(n, options)
-        task = model.segment_bytes(m, p, k)
+        task = model.segment_bytes(n, p, k, m)
         kept = k if keeps_predictions(n, k, options) else 0
         held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
@@ -82,7 +82,7 @@ class LowRank:
         keeps = keeps_predictions(n, targets.k, options)
         held = 8 * n * targets.k if keeps else 0
         shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
-        executor.check_memory(shared, model.segment_bytes(m, p, targets.k))
+        executor.check_memory(shared, model.segment_bytes(n, p, targets.k, m))
         flops = model.flops(n, p, targets.k, m)
         with ExitStack() as stack, progress.whole(flops):
             checkpoint = self._checkpoint(problem, options, m)

@@ -182,4 +182,5 @@ def test_the_tree_adds_neighbours_of_equal_size() -> None:
 
 def test_memory_of_a_task_and_arithmetic_grow_as_they_should() -> None:
     assert model.flops(8000, 10, 3, 100) == pytest.approx(2 * model.flops(4000, 10, 3, 100))
-    assert model.segment_bytes(1000, 10, 3) > 8 * 1000**2
+    assert model.segment_bytes(10**6, 10, 3, 1000) > 8 * 1000**2
+    assert model.segment_bytes(150, 10, 3, 100) < 2 * 10**6

@@ -323,9 +323,9 @@ def joined(parts: Sequence[Valuation]) -> Valuation:
     )
 
 
-def segment_bytes(m: int, p: int, k: int) -> int:
+def segment_bytes(n: int, p: int, k: int, m: int) -> int:
     """Memory of a task: the sums, and a block with its kernel, features and targets."""
-    b = MAX_BLOCK_ROWS
+    b = min(n, MAX_BLOCK_ROWS)
     return 8 * (m * m + (k + 1) * m + b * (3 * m + 2 * p + 3 * k + 3 * b))
 
 
