@@ -75,6 +75,8 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
     assert any("strip" in path.name for path in finished)
     resumed, whole = score(checkpoint=folder, judge=True), score(judge=True)
     assert same(resumed, whole)
+    assert resumed.judged_loo is not None
+    assert whole.judged_loo is not None
     assert np.array_equal(resumed.judged_loo, whole.judged_loo)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # nothing done twice
 
