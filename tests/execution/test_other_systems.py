@@ -71,7 +71,7 @@ print("done")
 REVIEW = """
 import signal
 import cgscore.review.server as server
-with server._clean_exit_on_signals():
+with server.clean_exit_on_signals():
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
 assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 with server.listening_socket(0) as listening:

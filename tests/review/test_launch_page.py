@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -70,3 +71,31 @@ def test_the_file_is_removed_at_the_end(
         assert file.exists()
         assert server.stop(how) == (0 if how == signal.SIGINT else 128 + how)
     assert not file.parent.exists()
+
+
+SIGNALLED = """
+import signal, threading, uvicorn
+from urllib.request import urlopen
+from cgscore.review.server import clean_exit_on_signals, listening_socket
+
+async def signalling(scope, receive, send):
+    signal.raise_signal(signal.SIGHUP)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"done"})
+
+with listening_socket(0) as listening, clean_exit_on_signals() as signals:
+    signals.server = uvicorn.Server(uvicorn.Config(signalling, log_level="warning", lifespan="off"))
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    threading.Thread(target=lambda: urlopen(address, timeout=30).read(), daemon=True).start()
+    signals.server.run(sockets=[listening])
+    assert signals.received == signal.SIGHUP
+    signals.server = None
+    signal.raise_signal(signal.SIGHUP)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no SIGHUP")
+def test_a_signal_during_a_request_stops_the_server() -> None:
+    """An exception of a handler would end in the application, where uvicorn logs and drops it."""
+    done = subprocess.run([sys.executable, "-c", SIGNALLED], timeout=60, check=False)
+    assert done.returncode == 128 + signal.SIGHUP

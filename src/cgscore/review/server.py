@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FrameType
 
 import uvicorn
@@ -54,7 +55,7 @@ def serve(
         printed = {access.new_token()}
         address = f"http://{HOST}:{number}/?token="
         _print_address(address + next(iter(printed)), review, number, as_json=as_json)
-        stack.enter_context(_clean_exit_on_signals())
+        signals = stack.enter_context(clean_exit_on_signals())
         if live and review.live is not None:
             review.live.start()
         launch_page, launch_token = None, None
@@ -78,8 +79,12 @@ def serve(
             access_log=False,
             server_header=False,
         )
+        signals.server = uvicorn.Server(config)
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            signals.server.run(sockets=[listening])
+        signals.server = None
+        if signals.received is not None:
+            raise SystemExit(128 + signals.received)
 
 
 @contextlib.contextmanager
@@ -105,22 +110,33 @@ def _address_option() -> int:
     return int(getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR))
 
 
+@dataclass
+class StopSignals:
+    """The server that a signal stops, while it runs, and the signal that did."""
+
+    server: uvicorn.Server | None = None
+    received: int | None = None
+
+    def handle(self, number: int, _: FrameType | None) -> None:
+        """Stop the server, which would swallow an exception; raise one where none runs."""
+        if self.server is None:
+            raise SystemExit(128 + number)
+        self.received, self.server.should_exit = number, True
+
+
 @contextlib.contextmanager
-def _clean_exit_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the process by an exception, so that its files are removed."""
-
-    def exit_process(number: int, _: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
+def clean_exit_on_signals() -> Iterator[StopSignals]:
+    """Let SIGTERM and SIGHUP end the process in order, so that its files are removed."""
+    signals = StopSignals()
     changed = []
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, exit_process)
+                signal.signal(number, signals.handle)
                 changed.append(number)
     try:
-        yield
+        yield signals
     finally:
         for number in changed:
             signal.signal(number, signal.SIG_DFL)
