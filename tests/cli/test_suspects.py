@@ -10,7 +10,7 @@ import pandas as pd
 from rich.console import Console
 
 import cgscore
-from cgscore.cli.suspects import MIN_WIDTH, fitted_widths, print_issues, sure
+from cgscore.cli.suspects import MIN_WIDTH, fitted_widths, print_issues
 
 
 def printed(scores: Any, width: int) -> list[str]:
@@ -70,13 +70,3 @@ def test_labels_that_nobody_can_tell() -> None:
     y = rng.integers(0, 2, 300)
     lines = printed(cgscore.score(rng.standard_normal((300, 5)) + 0.35 * y[:, None], y), 80)
     assert any("hard to tell from these inputs" in line for line in lines)
-
-
-def test_nothing_is_certain() -> None:
-    assert [sure(p) for p in (0.5, 0.98, 0.994, 0.996, 1.0)] == [
-        "50 %",
-        "98 %",
-        "99 %",
-        "> 99 %",
-        "> 99 %",
-    ]

@@ -40,6 +40,25 @@ def test_wrong_labels_of_digits(noisy: Any) -> None:
     assert 0 < (found["kind"] == "atypical").sum() < 100
 
 
+def test_a_label_that_is_not_flagged_does_not_count_for_itself(noisy: Any) -> None:
+    _, _, _, s = noisy
+    found = s.label_issues()
+    kept = ~found["is_label_issue"].to_numpy()
+    agrees = s.table["predicted_label"].to_numpy() == found["given_label"].to_numpy()
+    assert (kept & ~agrees).any()
+    assert ((found["predicted_label"] == found["given_label"]).to_numpy() == agrees)[kept].all()
+    differ = found[kept & ~agrees]
+    assert (differ["runner_up"] == differ["given_label"]).all()
+    assert (differ["confidence"] <= differ["label_score"]).all()
+
+
+def test_a_promise_that_nothing_meets_says_so() -> None:
+    X, y = load_digits(return_X_y=True)
+    scores = cgscore.score(X[:300], y[:300], ridge="auto")
+    assert not scores.label_issues(precision=0.99)["is_label_issue"].any()
+    assert "too few labels" in str(scores.issue_summary(precision=0.99).hint)
+
+
 def test_a_result_of_ridge_0_that_is_not_judged_comes_with_a_hint(noisy: Any) -> None:
     X, _, z, _ = noisy
     unjudged = cgscore.score(X, z, judge=False)

@@ -24,6 +24,15 @@ def test_posteriors_against_a_plain_loop() -> None:
         assert found.best_probability[i] == pytest.approx(posterior.max())
 
 
+def test_a_tiny_class_that_takes_all_probability_leaves_the_others_theirs() -> None:
+    F = np.array([[0.0, 0.1, 2.0], [0.1, 0.0, 2.0], *[[1.0, 0.0, 0.0]] * 3, *[[0.0, 1.0, 0.0]] * 3])
+    codes = np.array([0, 1, 0, 0, 0, 1, 1, 2])  # class 2 has one example
+    T = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    verdicts = judge(F, codes, NoiseModel(T, Calibration(2000.0), 10))
+    assert np.isfinite(verdicts.right).all()
+    assert verdicts.best[:2].tolist() == [1, 0]
+
+
 def test_options_for_fewer_and_more() -> None:
     right = np.array([0.9, 0.05, 0.4, 0.99, 0.3, 0.6])
     assert flag(right).tolist() == [False, True, True, False, True, False]

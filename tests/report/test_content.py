@@ -19,7 +19,7 @@ def test_the_document(digits: Any) -> None:
     found = document(path)
     issues = scores.label_issues()
     marked = int(issues["is_label_issue"].sum())
-    assert f"{marked} are flagged, all shown below" in found["verdict"]
+    assert f"{marked} are flagged, all on this page." in found["verdict"]
     assert [row["at"] for row in found["suspects"][:5]] == issues[
         issues["is_label_issue"]
     ].sort_values("label_score", kind="stable").index.tolist()[:5]
@@ -40,6 +40,19 @@ def test_the_document(digits: Any) -> None:
     half = found["pruning"]["fractions"].index(50)
     assert removed[:, half] @ np.bincount(codes) == pytest.approx(len(scores) / 2, abs=1)
     assert found["repeats"] | {"rows": []} == {"count": 1, "conflicts": 1, "rows": []}
+
+
+@pytest.mark.parametrize(
+    ("worst", "words"), [(5, "the worst 5 on this page."), (0, "none on this page.")]
+)
+def test_the_verdict_counts_what_the_page_has(
+    digits: Any, tmp_path: Path, worst: int, words: str
+) -> None:
+    """The page draws some of them at first and says how many; the verdict is about all it has."""
+    digits[0].report(tmp_path / "few.html", worst=worst)
+    found = document(tmp_path / "few.html")
+    assert found["verdict"].endswith(f" are flagged, {words}")
+    assert len(found["suspects"]) == worst
 
 
 def test_what_cannot_be_said_is_not_said(tmp_path: Path) -> None:

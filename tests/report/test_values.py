@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from cgscore.report.values import finite, packed, short
+from cgscore.report.values import finite, packed, short, sure
 
 
 def test_texts_are_cut_and_turn_nothing_round() -> None:
@@ -29,3 +29,13 @@ def test_packed_numbers_come_back() -> None:
     for dtype in ("<u1", "<u2", "<f4"):
         back = np.frombuffer(base64.b64decode(packed(values, dtype)), dtype)
         assert back.tolist() == values.tolist()
+
+
+def test_nothing_is_certain() -> None:
+    assert [sure(p) for p in (0.5, 0.98, 0.994, 0.996, 1.0)] == [
+        "50 %",
+        "98 %",
+        "99 %",
+        "> 99 %",
+        "> 99 %",
+    ]

@@ -1,7 +1,8 @@
 """Files that earlier versions saved still load, with the numbers they were saved with.
 
 `files` holds one file at least of every format. ``format-1.parquet`` is the oldest: cgscore 0.1.0
-wrote it. A new format comes with a file of its own, which is never written again.
+wrote it. Those of format 2 are from the development of 0.3.0, and name the version before. A new
+format comes with a file of its own, which is never written again.
 """
 
 from __future__ import annotations

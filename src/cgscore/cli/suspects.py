@@ -208,11 +208,6 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def sure(probability: float) -> str:
-    """A probability in per cent; nothing is certain."""
-    return "> 99 %" if probability >= 0.995 else percent(probability)
-
-
 def show_number(value: float) -> str:
     """A number of a target, with five digits."""
     return f"{value:,.5g}"
@@ -220,6 +215,8 @@ def show_number(value: float) -> str:
 
 def _readers(scores: Scores) -> dict[str, Callable[[pd.Series[Any]], str]]:
     """What is shown in each column of the table, from a row of the table of issues."""
+    from cgscore.report.values import sure
+
     if not len(scores.classes):
         return {
             "given_label": lambda row: show_number(row["given_label"]),

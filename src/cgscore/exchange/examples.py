@@ -12,6 +12,7 @@ import numpy as np
 from cgscore.errors import OptionError
 from cgscore.exchange.captions import Captions
 from cgscore.exchange.stamp import stamp_of
+from cgscore.report.values import sure
 from cgscore.typing import Index
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MAX_COLUMNS = 200  # of a table that are shown with an example
 MAX_CELL = 1000  # characters of a cell
 
 _REASONS = {
-    "wrong label": "Labelled {given}; the other examples say {suggested} ({sure}).",
+    "wrong label": "Labelled {given}; the other examples say {suggested} ({confidence}).",
     "conflicting duplicates": "Labelled {given}; identical inputs are labelled otherwise.",
     "undecidable": "Labelled {given}; identical inputs have other labels just as often.",
     "ambiguous": "Labelled {given}; it could be of several classes.",
@@ -115,14 +116,14 @@ class Examples:
         cg = self.scores.table["cg"].to_numpy()[self.positions]
         columns = [issues["is_label_issue"], issues["label_score"], *self._labels(), self._kinds()]
         for row in zip(self.positions.tolist(), ids, cg, *columns, strict=True):
-            position, name, value, flagged, right, code, given, suggested, sure, kind = row
+            position, name, value, flagged, right, code, given, suggested, confidence, kind = row
             example = Example(
                 position=position,
                 id=str(name),
                 given=given,
                 suggested=suggested,
                 code=code,
-                confidence=_finite(sure),
+                confidence=_finite(confidence),
                 label_score=_finite(right),
                 cg=_finite(value),
                 is_label_issue=bool(flagged),
@@ -228,8 +229,8 @@ def _with_reason(example: Example, kind: Any) -> Example:
             f"(95 %: {low:.6g} to {high:.6g})."
         )
         return replace(example, reason=reason)
-    sure = "not sure" if example.confidence is None else f"{100 * example.confidence:.0f} %"
-    parts = {"given": example.given, "suggested": example.suggested, "sure": sure}
+    confidence = "not sure" if example.confidence is None else sure(example.confidence)
+    parts = {"given": example.given, "suggested": example.suggested, "confidence": confidence}
     return replace(example, reason=_REASONS[kind].format(**parts)) if kind in _REASONS else example
 
 

@@ -49,6 +49,10 @@ OVERLAP_PROMISE_HINT = (
     "contradict it): classes overlap so much in these inputs that even clear examples are "
     "confused. Other features may help."
 )
+FEW_PROMISE_HINT = (
+    "No label is flagged: too few labels look wrong with enough certainty to promise this "
+    "precision. Ask for a lower one, or leave it out to see what is more likely wrong than right."
+)
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,9 @@ def find_issues(
         hard_to_tell=int((~flagged[predicted] & (verdicts.right < 1 - MIN_DOUBT)).sum()),
         contested=noise.contested,
         overlap=noise.overlap,
-        hint=_hint(noise, chance=chance, ridge=ridge, precision=precision),
+        hint=_hint(
+            noise, chance=chance, ridge=ridge, precision=precision, flagged=bool(flagged.any())
+        ),
     )
     issues = _issue_table(
         table, classes, codes, predicted, flagged, label_score, verdicts, conflicts
@@ -152,7 +158,9 @@ def find_issues(
     return LabelIssues(issues, summary)
 
 
-def _hint(noise: NoiseModel, *, chance: bool, ridge: float, precision: float | None) -> str | None:
+def _hint(
+    noise: NoiseModel, *, chance: bool, ridge: float, precision: float | None, flagged: bool
+) -> str | None:
     """Advice to the reader, the most important first."""
     if chance:
         return UNINFORMATIVE_HINT
@@ -160,6 +168,8 @@ def _hint(noise: NoiseModel, *, chance: bool, ridge: float, precision: float | N
         return CONTESTED_PROMISE_HINT
     if precision is not None and noise.overlap:
         return OVERLAP_PROMISE_HINT
+    if precision is not None and not flagged:
+        return FEW_PROMISE_HINT
     return RIDGE_HINT if ridge == 0 else None
 
 
@@ -215,6 +225,12 @@ def _issue_table(
     best[decided] = conflicts.majority[decided]
     shared = decided | (conflicts.undecidable & predicted)
     confidence[shared] = conflicts.majority_share[shared]
+    kinds = _kinds(table, codes, best, confidence, flagged, conflicts)
+    # Elsewhere the label counts for itself no more than in leave-one-out predictions.
+    differs = _expand(verdicts.differs, predicted, False) & ~flagged & ~conflicts.members
+    differs &= best == codes
+    best[differs], second[differs] = other[differs], codes[differs]
+    confidence[differs] = _expand(verdicts.other_probability, predicted, np.nan)[differs]
     issues: pd.DataFrame = pd.DataFrame(
         {
             "is_label_issue": flagged,
@@ -223,7 +239,7 @@ def _issue_table(
             "predicted_label": _labels(classes[best], predicted),
             "confidence": confidence,
             "runner_up": _labels(classes[second], predicted),
-            "kind": _kinds(table, codes, best, confidence, flagged, conflicts),
+            "kind": kinds,
             "conflict_group": pd.array(
                 np.where(conflicts.members, conflicts.group, 0), dtype="Int64"
             ),
@@ -242,7 +258,9 @@ def _alone(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
     return alone
 
 
-def _expand(values: NDArray[Any], predicted: NDArray[np.bool_], missing: float) -> NDArray[Any]:
+def _expand(
+    values: NDArray[Any], predicted: NDArray[np.bool_], missing: float | bool
+) -> NDArray[Any]:
     """Values of the predicted examples in an array of all examples."""
     expanded = np.full(len(predicted), missing, dtype=values.dtype)
     expanded[predicted] = values

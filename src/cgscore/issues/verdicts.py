@@ -21,6 +21,7 @@ from cgscore.valuation import row_chunks
 #: Of the wrong verdicts that a promise allows, the share that is used: models may be mistaken.
 PROMISE_SHARE = 0.7
 PROMISE_CHANCE = 0.975  # with which no more are wrong than a promise allows
+MIN_CLEAR = 0.9  # probability of the best class from which on a verdict is clear
 MIN_MEMBERS = 3  # examples without which a class is not suggested to others
 MIN_PLAUSIBILITY = 0.08  # relative to the best hypothesis, for a say in promises
 HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most
@@ -91,10 +92,10 @@ def judge(F: Array, codes: Index, noise: NoiseModel) -> Verdicts:
         rows, logits = np.arange(len(j)), noise.calibration.logits(F[chunk])
         barred = np.broadcast_to(tiny, (len(j), k)).copy()
         barred[rows, j] = False
+        logits[barred] = -np.inf
         posterior = np.zeros((len(j), k))
         for number, hypothesis in enumerate(noise.hypotheses):
             joint = hypothesis.joint(logits, j)
-            joint[barred] = 0
             joint /= joint.sum(axis=1, keepdims=True)
             by_hypothesis[number, chunk] = joint[rows, j]
             posterior += hypothesis.weight * joint
@@ -146,8 +147,9 @@ def expected_wrong(
 ) -> tuple[float, float, float]:
     """Expected number of wrong labels, and the ends of its 95 % interval.
 
-    Under each hypothesis the variance is that of independent verdicts plus that of the rate among
-    anchors; the interval is that of the mixture of all hypotheses without their prior. Where wrong
+    Under each hypothesis the variance is that of independent verdicts plus that of a rate that is
+    seen among the examples with a clear verdict, of which anchors are a part; the interval is that
+    of the mixture of all hypotheses without their prior. Where wrong
     labels follow borders, those that agree with their prediction may be hidden: then the upper end
     is at least `HIDDEN_FACTOR` times the number of labels that differ; where predictions disagree
     with many labels because of noise near borders, it is at least that number. Where classes
@@ -171,7 +173,8 @@ def expected_wrong(
     right = verdicts.right_by_hypothesis[:, chosen]
     counts = (1 - right).sum(axis=1)
     rate = counts / n
-    of_rate = n**2 * rate * (1 - rate) / max(1, noise.anchors)
+    clear = max(1, noise.anchors, int((verdicts.best_probability >= MIN_CLEAR).sum()))
+    of_rate = n**2 * rate * (1 - rate) / clear
     deviations = np.sqrt((right * (1 - right)).sum(axis=1) + of_rate)
     weights = np.array([each.plausibility for each in noise.hypotheses])
     low, high = mixture_interval(counts, deviations, weights)

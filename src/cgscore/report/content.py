@@ -122,12 +122,12 @@ def _verdict(scores: Scores, summary: IssueSummary | None, shown: int) -> str:
         if summary.uninformative:
             return str(summary.hint)
         return f"None of the {n:,} {noun}s looks wrong."
-    which = "all shown below" if shown == summary.flagged else f"the worst {shown:,} shown below"
+    which = {0: "none", summary.flagged: "all"}.get(shown, f"the worst {shown:,}")
     return (
         f"About {summary.estimated_wrong:,.0f} of {n:,} {noun}s look wrong "
         f"(95 %: {low:,.0f} to {high:,.0f}); {summary.flagged:,} "
         f"{'is' if summary.flagged == 1 else 'are'} flagged, "
-        f"{which if shown else 'none shown'}."
+        f"{which} on this page."
     )
 
 

@@ -65,7 +65,7 @@ def write(
     data : optional
         The scored data, if their source has moved; needed for pictures and neighbours.
     worst : int
-        Number of suspected labels shown.
+        Number of suspected labels on the page.
     beside : DataFrame, optional
         Other scores to compare with.
     progress : bool or function, optional

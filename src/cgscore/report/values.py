@@ -41,6 +41,11 @@ def finite(value: Any) -> float | None:
     return float(f"{number:.6g}") if np.isfinite(number) else None
 
 
+def sure(probability: float) -> str:
+    """A probability in per cent; nothing is certain."""
+    return "> 99 %" if probability >= 0.995 else f"{100 * probability:.0f} %"
+
+
 def packed(values: NDArray[Any], dtype: str) -> str:
     """Numbers as base64 of their bytes."""
     return base64.b64encode(np.asarray(values).astype(dtype).tobytes()).decode()

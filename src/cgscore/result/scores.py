@@ -267,9 +267,9 @@ class Scores:
             - ``label_score``, the probability that the label is right (for other detectors the
               share of examples that are more suspicious);
             - ``given_label``;
-            - ``predicted_label``, the most probable class, given the label too; for flagged labels
-              the best other class;
-            - ``confidence`` in it, and the ``runner_up``;
+            - ``predicted_label``: for flagged labels, and for others whose leave-one-out prediction
+              differs, the best other class; otherwise the given label;
+            - ``confidence``, its probability given the label too, and the ``runner_up``;
             - ``kind`` of issue: wrong label, conflicting duplicates, undecidable (identical inputs
               whose labels tie), ambiguous, atypical, alone in its class;
             - ``conflict_group``, the number of a group of identical inputs with different labels:
