@@ -77,3 +77,19 @@ def test_pages_of_files_that_are_only_read_are_released(tmp_path: Path) -> None:
         release_pages(X[:0])
         np.testing.assert_array_equal(X, expected)
     release_pages(np.ones((3, 3)))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+def test_scattered_rows_of_a_file_do_not_stay_in_memory(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.ones((8192, 1024)))  # 64 MB, two pages a row
+    before = _mapped_kilobytes()
+    rows = streamed_rows(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    for start in range(64):
+        rows[np.arange(start, 8192, 64)]
+    assert _mapped_kilobytes() - before < 16_000
+
+
+def _mapped_kilobytes() -> int:
+    """Memory of files that are mapped into this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssFile"))

@@ -75,7 +75,7 @@ class StreamedRows:
         positions = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
         part = self.X[rows]
         scaled = unit_rows(part, centre=self.centre, kernel=self.kernel, positions=positions)
-        release_pages(part)
+        release_pages(part if isinstance(rows, slice) else self.X)  # a copy has no pages
         return scaled
 
 
@@ -167,4 +167,6 @@ def streamed_rows(X: NDArray[Any], *, kernel: Kernel = RELU) -> StreamedRows:
     raw = as_matrix(X)
     n = len(raw)
     some = np.unique(np.linspace(0, n - 1, min(n, CENTRE_ROWS)).astype(np.intp))
-    return StreamedRows(raw, unit_rows(raw[some], positions=some).centre, kernel)
+    centre = unit_rows(raw[some], positions=some).centre
+    release_pages(raw)
+    return StreamedRows(raw, centre, kernel)

@@ -18,7 +18,9 @@ def test_info(tmp_path: Path) -> None:
     assert "60 examples with 6 numbers each in 3 classes" in text
     assert "classes   0 20, 1 20, 2 20" in text
     assert "check     columns that only number the rows are used as inputs: 4" in text
-    assert re.search(r"exact +1 +\S+ +\S+ kB +0\.0 s", text)
+    assert re.search(r"exact +1 +\S+ +\S+ kB +< 0\.1 s", text)
+    scored = invoke("score", "t.csv", folder=tmp_path).stdout
+    assert re.search(r"^method +exact: < 0\.1 s and \S+ kB$", scored, re.MULTILINE)
     document = json.loads(invoke("info", "t.csv", "--json", folder=tmp_path).stdout)
     assert document["class_counts"] == {"0": 20, "1": 20, "2": 20}
     assert document["copies"] == 0

@@ -31,9 +31,11 @@ def print_costs(console: Console, n: int, p: int, k: int) -> None:
 
 
 def _cost_in_words(cost: Cost, rate: float, memory: int) -> str:
-    from cgscore.execution.machine import show_bytes, show_seconds
+    from cgscore.execution.machine import show_bytes
 
-    text = f"about {show_seconds(cost.seconds(rate))} and {show_bytes(cost.bytes)}"
+    time = _show_estimate(cost.seconds(rate))
+    about = "" if time.startswith("<") else "about "
+    text = f"{about}{time} and {show_bytes(cost.bytes)}"
     if cost.bytes > memory:
         text += f", more than the {show_bytes(memory)} available here"
         if cost.min_bytes <= memory:
@@ -43,6 +45,13 @@ def _cost_in_words(cost: Cost, rate: float, memory: int) -> str:
                 else "; will compute the kernel matrix again for every product"
             )
     return text
+
+
+def _show_estimate(seconds: float) -> str:
+    """An estimated time; nothing takes none."""
+    from cgscore.execution.machine import show_seconds
+
+    return "< 0.1 s" if seconds < 0.05 else show_seconds(seconds)
 
 
 def print_encoding_cost(console: Console, encoding: dict[str, Any] | None) -> None:
@@ -89,7 +98,7 @@ def print_cost_table(console: Console, document: dict[str, Any], workers: int | 
     """
     from rich.table import Table
 
-    from cgscore.execution.machine import cores, show_seconds
+    from cgscore.execution.machine import cores
 
     speed = document["flops_per_second"] / 1e9
     console.print(
@@ -107,7 +116,7 @@ def print_cost_table(console: Console, document: dict[str, Any], workers: int | 
         else:
             *sizes, note = _machine_cells(cost, document["available_memory"])
         cells = [name, f"{cost['tasks']:,}", f"{cost['flops']:.2g}", *sizes]
-        table.add_row(*cells, show_seconds(cost["seconds"]), note)
+        table.add_row(*cells, _show_estimate(cost["seconds"]), note)
     console.print(table)
 
 

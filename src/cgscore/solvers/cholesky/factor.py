@@ -119,36 +119,35 @@ class Cholesky:
 
         (n - s)^2 flops each, with s the first row.
         """
-        e = self.plan.edges
-        first = int(np.searchsorted(e, columns.min(), side="right")) - 1 if len(columns) else 0
-        W = np.zeros((len(columns), self.plan.n - e[first]), self.plan.dtype, order="F")
-        W[np.arange(len(columns)), columns - e[first]] = 1
+        start = int(columns.min()) if len(columns) else 0
+        W = np.zeros((len(columns), self.plan.n - start), self.plan.dtype, order="F")
+        W[np.arange(len(columns)), columns - start] = 1
         with all_blas_threads():
-            _forward(self._store, W, first, ignore)
-        return np.asarray(W.T, dtype=np.float64), e[first]
+            _forward(self._store, W, start, ignore)
+        return np.asarray(W.T, dtype=np.float64), start
 
     def inverse_diagonal(self, progress: Progress, store: StepStore | None = None) -> Array:
         """``d = diag((H + ridge I)^-1)`` without storing the inverse: n^3/3 flops.
 
         Finished strips are loaded from `store`; new ones are saved there.
         """
-        layout, n, e = self.plan, self.plan.n, self.plan.edges
+        layout, n = self.plan, self.plan.n
         d = np.empty(n)
         room = np.empty(n * -(-layout.widest // 2), layout.dtype)
         with progress.phase("inverse", inverse_flops(layout)) as advance:
-            for number, (j, start, stop) in enumerate(layout.strips()):
+            for number, (start, stop) in enumerate(layout.strips()):
                 name = f"strip-{number:05d}"
                 saved = store.load(name) if store else None
                 if saved is not None:
                     d[start:stop] = saved["d"]
-                    advance(_strip_flops(layout, j, stop - start), before=True)
+                    advance(_strip_flops(n, start, stop), before=True)
                     continue
-                shape = (stop - start, n - e[j])
+                shape = (stop - start, n - start)
                 W = room[: shape[0] * shape[1]].reshape(shape, order="F")
                 W[:] = 0
-                W[np.arange(stop - start), np.arange(start, stop) - e[j]] = 1
+                np.fill_diagonal(W, 1)
                 with all_blas_threads():
-                    _forward(self._store, W, j, advance)
+                    _forward(self._store, W, start, advance)
                 d[start:stop] = _square_norms(W)
                 if store:
                     store.save(name, d=d[start:stop])
@@ -240,7 +239,7 @@ def factor_flops(layout: Plan) -> float:
 
 def inverse_flops(layout: Plan) -> float:
     """Arithmetic of the inverse's diagonal."""
-    return sum(_strip_flops(layout, j, stop - start) for j, start, stop in layout.strips())
+    return sum(_strip_flops(layout.n, start, stop) for start, stop in layout.strips())
 
 
 def rounding(n: int, dtype: str = "float64") -> float:
@@ -255,8 +254,8 @@ def _tile_flops(layout: Plan, i: int, j: int) -> float:
     return height * width * (2.0 * before + width)
 
 
-def _strip_flops(layout: Plan, j: int, width: int) -> float:
-    return float(width * (layout.n - layout.edges[j]) ** 2)
+def _strip_flops(n: int, start: int, stop: int) -> float:
+    return float((stop - start) * (n - start) ** 2)
 
 
 def _form(
@@ -351,21 +350,23 @@ def _factor_panel(store: Store, i: int, panel: Matrix, diagonal: float, advance:
     advance(_tile_flops(layout, i, i))
 
 
-def _forward(store: Store, W: Matrix, first: int, advance: Advance) -> None:
-    """``W L^-T`` in place; W holds the columns from panel `first` on, those before are zero."""
+def _forward(store: Store, W: Matrix, origin: int, advance: Advance) -> None:
+    """``W L^-T`` in place; W holds the columns from `origin` on, those before are zero."""
     layout, e = store.plan, store.plan.edges
-    origin = e[first]
+    first = int(np.searchsorted(e, origin, side="right")) - 1
+    skipped = origin - e[first]  # rows and columns of the first panel
     numbers = range(first, layout.panels)
     tiles = store.stream((i, a, b) for i in numbers for a, b in layout.runs(first, i + 1))
     for i in numbers:
-        W_i = W[:, e[i] - origin : e[i + 1] - origin]
+        start, stop = max(e[i], origin), e[i + 1]
+        W_i = W[:, start - origin : stop - origin]
         for a, b in layout.runs(first, i + 1):
-            L_i = next(tiles)
-            before = min(e[b], e[i])
-            subtract_product(W[:, e[a] - origin : before - origin], L_i[:, : before - e[a]], W_i)
+            L_i = next(tiles)[skipped if i == first else 0 :, skipped if a == first else 0 :]
+            run, before = max(e[a], origin), max(min(e[b], e[i]), origin)
+            subtract_product(W[:, run - origin : before - origin], L_i[:, : before - run], W_i)
             if b == i + 1:
-                right_solve(L_i[:, before - e[a] :], W_i)
-        advance(len(W) * ((e[i + 1] - origin) ** 2 - (e[i] - origin) ** 2))
+                right_solve(L_i[:, before - run :], W_i)
+        advance(len(W) * ((stop - origin) ** 2 - (start - origin) ** 2))
 
 
 def _backward(store: Store, W: Matrix) -> None:

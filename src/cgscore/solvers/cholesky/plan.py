@@ -30,6 +30,7 @@ import numpy as np
 #: Rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2 / 2.
 MAX_TILE_ROWS = 1280
 TILES_PER_RUN = 4  # tiles of a panel that one product takes at a time
+MIN_STRIPS = 24  # of the inverse: 6 % more flops than column by column
 MIN_TILE_ROWS = 32  # narrower panels would read the disk without end
 
 
@@ -84,13 +85,16 @@ class Plan:
         """Tiles ``first .. last`` (exclusive) in runs of at most `TILES_PER_RUN`."""
         return [(a, min(a + TILES_PER_RUN, last)) for a in range(first, last, TILES_PER_RUN)]
 
-    def strips(self) -> Iterator[tuple[int, int, int]]:
-        """Column strips of the inverse, two to a panel: the panel, first and last column."""
-        for j in range(self.panels):
-            middle = self.edges[j] + -(-self.height(j) // 2)
-            yield j, self.edges[j], middle
-            if middle < self.edges[j + 1]:
-                yield j, middle, self.edges[j + 1]
+    def strips(self) -> Iterator[tuple[int, int]]:
+        """Column strips of the inverse, within panels: first and last column.
+
+        A strip costs its columns times the square of all columns from its first on, so that few and
+        wide strips waste flops; on disk, each reads the panels from its own on again.
+        """
+        parts = max(2, -(-MIN_STRIPS // self.panels))
+        for top, bottom in itertools.pairwise(self.edges):
+            edges = [top + (bottom - top) * part // parts for part in range(parts + 1)]
+            yield from ((a, b) for a, b in itertools.pairwise(edges) if b > a)
 
 
 def plan(n: int, p: int = 0, dtype: str = "float64", limit: int | None = None) -> Plan:

@@ -96,9 +96,7 @@ def similar_blocks(
 ) -> Blocks:
     """Blocks of similar rows, of at most `largest` each, by default `MAX_BLOCK_ROWS`."""
     n, largest = len(rows), largest or MAX_BLOCK_ROWS
-    size = min(n, SAMPLE_SIZE)
-    deepest = math.log2(max(1.0, size / MIN_LEAF_ROWS))
-    levels = min(math.ceil(math.log2(max(1.0, n / largest))), int(deepest))
+    size, levels = min(n, SAMPLE_SIZE), _levels(n, largest)
     if levels == 0:
         leaves = np.zeros(n, np.intp)
     else:
@@ -117,6 +115,17 @@ def similar_blocks(
         for piece in np.array_split(np.arange(leaf), -(-leaf // max(largest, MIN_LEAF_ROWS)))
     ]
     return Blocks(np.argsort(leaves, kind="stable"), tuple(np.cumsum(pieces).tolist()))
+
+
+def usual_rows(n: int) -> int:
+    """Rows of a usual block of n rows: a leaf of the tree, if that is not cut in pieces."""
+    return min(MAX_BLOCK_ROWS, -(-n >> _levels(n, MAX_BLOCK_ROWS)))
+
+
+def _levels(n: int, largest: int) -> int:
+    """How often rows are halved: until leaves are small enough, or have few rows of the sample."""
+    deepest = math.log2(max(1.0, min(n, SAMPLE_SIZE) / MIN_LEAF_ROWS))
+    return min(math.ceil(math.log2(max(1.0, n / largest))), int(deepest))
 
 
 def _grown(rows: Rows, sample: Index, levels: int) -> Splits:

@@ -23,9 +23,10 @@ One pass over the rows sums B and ``Phi^T D^-1 Y``, a second makes d and alpha. 
 partially independent training conditional (Quinonero-Candela and Rasmussen, 2005). With blocks of
 similar rows, what landmarks do not see of a row's nearest neighbours is exact.
 
-Cost, with b rows in a block: ``4 n m^2`` flops for features twice, B and T; ``5 n m b + 4 n b^2``
-for blocks; ``4 n m p`` and the functions of the kernel twice, ``2 n b p`` for blocks; ``2 n m k``
-for alpha. The sums for classes need additions only: ``n m``. A task takes `segment_bytes`.
+Cost, with b rows in a block: ``4 n m^2`` flops for features twice, B and T;
+``6 n m b + 5/3 n b^2`` for blocks; ``4 n m p`` and the functions of the kernel twice, ``2 n b p``
+for blocks; ``2 n (m + b) k`` for alpha. The sums for classes need additions only: ``n m``. A task
+takes `segment_bytes`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from cgscore.solvers.cholesky.inplace import (
     right_solve,
     subtract_square,
 )
-from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks
+from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks, usual_rows
 from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Codes, Index
 from cgscore.valuation import Valuation, class_targets, valuation
@@ -331,6 +332,6 @@ def segment_bytes(n: int, p: int, k: int, m: int) -> int:
 
 def flops(n: int, p: int, k: int, m: int) -> float:
     """Arithmetic of both passes, without that of the landmarks and of the order of rows."""
-    b = min(n, MAX_BLOCK_ROWS)
-    kernels = 2 * (entries_flops(n * m, p) + entries_flops(n * b, p))
-    return n * (4.0 * m**2 + 5.0 * m * b + 4.0 * b**2 + 2 * m * k) + kernels
+    b = usual_rows(n)
+    kernels = 2 * entries_flops(n * (m + b), p) - 2.0 * n * b * p  # half of a block's own products
+    return n * (4.0 * m**2 + 6.0 * m * b + 5 / 3 * b**2 + 2.0 * (m + b) * k) + kernels

@@ -22,7 +22,7 @@ from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows
 from cgscore.solvers.cholesky.inplace import cholesky, left_solve, right_solve, subtract_square
 from cgscore.solvers.lowrank import model
-from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, similar_blocks
+from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks, similar_blocks
 from cgscore.solvers.lowrank.model import Landmarks
 from cgscore.solvers.ridge_search import CANDIDATES, MAX_CLASSES, RidgeChoice
 from cgscore.typing import Array, Index
@@ -67,17 +67,14 @@ def least_error(
     largest = -(-MAX_BLOCK_ROWS * len(rows) // n)
     parts = similar_blocks(rows, seed=0, executor=executor, largest=largest)
     with all_blas_threads():
-        blocks = [
-            _block(rows[chosen], positions[chosen], Y[chosen], landmarks)
-            for chosen in parts.positions(slice(0, len(parts.ends)))
-        ]
+        sample = _sample(rows, positions, Y, landmarks, parts)
         errors: dict[int, float] = {}
 
         def error(number: int) -> float:
             if not 0 <= number < len(CANDIDATES):
                 return np.inf
             if number not in errors:
-                errors[number] = _error(blocks, float(CANDIDATES[number]))
+                errors[number] = _error(sample, float(CANDIDATES[number]))
             return errors[number]
 
         best = int(np.argmin(np.abs(np.log(CANDIDATES / start))))
@@ -90,44 +87,64 @@ def least_error(
 
 
 @dataclass(frozen=True)
-class _Block:
-    """Features of some rows, what they leave of the kernel matrix, and targets."""
+class _Sample:
+    """Features of the rows of a sample, block by block, what they leave of H, and targets.
+
+    Blocks are small and many: products with m x m matrices are done for all of them at once.
+    """
 
     Phi: Array
-    residual: Array
     Y: Array
+    blocks: list[slice]
+    residuals: list[Array]  # of each block
 
 
-def _block(rows: UnitRows, positions: Index, Y: Array, landmarks: Landmarks) -> _Block:
-    Phi = model.features(rows, landmarks)
-    return _Block(Phi, model.residual(rows, Phi, positions, landmarks), Y)
+def _sample(
+    rows: UnitRows, positions: Index, Y: Array, landmarks: Landmarks, parts: Blocks
+) -> _Sample:
+    order = parts.order
+    Phi = model.features(rows[order], landmarks)
+    blocks = [parts.rows(slice(number, number + 1)) for number in range(len(parts.ends))]
+    residuals = [
+        model.residual(
+            rows[order[block]], np.asfortranarray(Phi[block]), positions[order[block]], landmarks
+        )
+        for block in blocks
+    ]
+    return _Sample(Phi, np.asfortranarray(Y[order]), blocks, residuals)
 
 
-def _error(blocks: Sequence[_Block], ridge: float) -> float:
+def _error(sample: _Sample, ridge: float) -> float:
     """Mean squared leave-one-out error of the model with this ridge."""
-    m, k = blocks[0].Phi.shape[1], blocks[0].Y.shape[1]
-    L, products = np.zeros((m, m), order="F"), np.zeros((m, k))
-    solved = []
-    for block in blocks:
-        G = model.factor(block.residual.copy(order="F"), ridge)
-        scaled, root = block.Phi.copy(order="F"), np.asfortranarray(block.Y.copy())
-        left_solve(G, scaled)
-        left_solve(G, root)
-        subtract_square(scaled, L, transposed=True)
-        products += scaled.T @ root
-        solved.append((G, scaled, root))
+    m = sample.Phi.shape[1]
+    factors = [model.factor(left.copy(order="F"), ridge) for left in sample.residuals]
+    scaled = _solved(factors, sample.blocks, sample.Phi)  # G^-1 Phi
+    root = _solved(factors, sample.blocks, sample.Y)
+    L = np.zeros((m, m), order="F")
+    subtract_square(scaled, L, transposed=True)
     np.negative(L, out=L)
     L[np.diag_indices(m)] += 1.0
     if status := cholesky(L):
         raise RuntimeError(f"LAPACK potrf returned status {status}")
-    left_solve(L, Z := np.asfortranarray(products))
-    total, count = 0.0, int(sum(block.Y.size for block in blocks))
-    for G, scaled, root in solved:  # G^-1 Phi and G^-1 Y
-        right_solve(L, scaled)
+    left_solve(L, Z := np.asfortranarray(scaled.T @ root))
+    right_solve(L, scaled)
+    T = _solved(factors, sample.blocks, scaled, transposed=True)
+    alpha = _solved(factors, sample.blocks, root, transposed=True) - T @ Z
+    d = -np.einsum("ij,ij->i", T, T)
+    for G, block in zip(factors, sample.blocks, strict=True):
         inverse = np.eye(len(G), order="F")
         left_solve(G, inverse)
-        left_solve(G, scaled, transposed=True)
-        left_solve(G, root, transposed=True)
-        d = np.einsum("ij,ij->j", inverse, inverse) - np.einsum("ij,ij->i", scaled, scaled)
-        total += float((((root - scaled @ Z) / d[:, None]) ** 2).sum())
-    return total / count
+        d[block] += np.einsum("ij,ij->j", inverse, inverse)
+    return float(((alpha / d[:, None]) ** 2).mean())
+
+
+def _solved(
+    factors: Sequence[Array], blocks: Sequence[slice], A: Array, *, transposed: bool = False
+) -> Array:
+    """``G^-1 A`` or ``G^-T A``, block by block, as a new array."""
+    result = np.empty_like(A, order="F")
+    for G, block in zip(factors, blocks, strict=True):
+        part = np.asfortranarray(A[block].copy())
+        left_solve(G, part, transposed=transposed)
+        result[block] = part
+    return result
