@@ -108,12 +108,12 @@ def claims_table(claims: Sequence[Claim]) -> str:
 
 def count_sentence(claims: Sequence[Claim]) -> str:
     """How many claims have each verdict."""
-    counts = {verdict: sum(one.verdict == verdict for one in claims) for verdict in VERDICTS}
-    return (
-        f"{len(claims)} claims: "
-        + ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        + "."
-    )
+    parts = []
+    for verdict in VERDICTS:
+        count = sum(one.verdict == verdict for one in claims)
+        many = verdict.replace("holds", "hold").replace("does not", "do not")
+        parts.append(f"{count} {verdict if count == 1 else many}")
+    return f"{len(claims)} claims: {', '.join(parts)}."
 
 
 def number_sentence(documents: Documents) -> str:

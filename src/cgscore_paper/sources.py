@@ -3,7 +3,8 @@
 The sources of a job are its module and every module of cgscore and cgscore_paper that it imports,
 directly or not, at the top or inside a function. They are found by reading ``import`` statements,
 without running them: imports for type checkers do not count, and where a registry loads modules of
-a package by name, all of them do. Comments, docstrings and blank lines do not count.
+a package by name, all of them do. Comments, docstrings, blank lines and the version of the package
+do not count.
 """
 
 from __future__ import annotations
@@ -20,22 +21,55 @@ PACKAGES = ("cgscore", "cgscore_paper")
 _ROOT = Path(__file__).resolve().parents[1]  # both packages are installed side by side
 
 
-@functools.lru_cache
+@functools.cache
 def digest(module: str) -> str:
     """A short text that changes with the code of a module and of all that it imports."""
     content = hashlib.sha256()
     for name in dependencies(module):
-        content.update(f"{name}\n{code(_text(name))}\n".encode())
+        content.update(f"{name}\n{_code(name)}\n".encode())
     return content.hexdigest()[:16]
 
 
 def script_digest(path: Path) -> str:
-    """The same for a script outside of the packages."""
-    text = path.read_text(encoding="utf-8")
-    content = hashlib.sha256(f"{code(text)}\n".encode())
-    for name in _closure(_imports(ast.parse(text))):
-        content.update(f"{name}\n{code(_text(name))}\n".encode())
+    """The same for a script outside of the packages, with the modules beside it that it imports."""
+    scripts: dict[Path, ast.Module] = {}
+    waiting = [path]
+    while waiting:
+        script = waiting.pop()
+        if script not in scripts:
+            scripts[script] = ast.parse(script.read_text(encoding="utf-8"))
+            waiting += _beside(script, scripts[script])
+    content = hashlib.sha256()
+    for script in sorted(scripts):
+        content.update(f"{script.name}\n{code(script.read_text(encoding='utf-8'))}\n".encode())
+    used = {name for tree in scripts.values() for name in _imports(tree) | _attributes(tree)}
+    for name in _closure(used):
+        content.update(f"{name}\n{_code(name)}\n".encode())
     return content.hexdigest()[:16]
+
+
+def _beside(script: Path, tree: ast.Module) -> list[Path]:
+    """The files in the folder of a script that it imports."""
+    names: set[str] = set()
+    for node in _running_code(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    files = (script.parent / f"{name}.py" for name in names)
+    return [file for file in files if file.is_file()]
+
+
+def _attributes(tree: ast.Module) -> set[str]:
+    """The modules that names used as ``cgscore.score`` lead to."""
+    return {
+        origin
+        for node in _running_code(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in PACKAGES
+        and _file(origin := _origin(node.value.id, node.attr))
+    }
 
 
 def dependencies(module: str) -> list[str]:
@@ -54,7 +88,7 @@ def _closure(modules: Iterable[str]) -> list[str]:
     return sorted(seen)
 
 
-@functools.lru_cache
+@functools.cache
 def imported(module: str) -> frozenset[str]:
     """The modules of `PACKAGES` that one module imports, with the packages that hold them."""
     return _imports(_tree(module))
@@ -78,7 +112,10 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def code(text: str) -> str:
-    """Source text without comments, docstrings, blank lines and space at the ends of lines."""
+    """Source text without comments, docstrings, blank lines and space at the ends of lines.
+
+    The line that sets ``__version__`` is left out, too.
+    """
     lines = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -91,7 +128,13 @@ def code(text: str) -> str:
                 lines[first.lineno - 1 : first.end_lineno] = [""] * (
                     (first.end_lineno or first.lineno) - first.lineno + 1
                 )
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    kept = (line.rstrip() for line in lines if line.strip())
+    return "\n".join(line for line in kept if not line.startswith("__version__ = "))
+
+
+@functools.cache
+def _code(module: str) -> str:
+    return code(_text(module))
 
 
 def _running_code(tree: ast.Module) -> Iterator[ast.AST]:
@@ -154,6 +197,6 @@ def _text(module: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-@functools.lru_cache
+@functools.cache
 def _tree(module: str) -> ast.Module:
     return ast.parse(_text(module))

@@ -133,7 +133,7 @@ def test_a_page_of_nothing_is_not_tested(data: Path, tmp_path: Path) -> None:
     assert "beyond" not in [item.name for item in written]
     assert "The paper prints 53 numbers that can be compared" in text
     assert "0 are tested" in text
-    assert ", 0 holds in part, 0 does not hold, " in text
+    assert ", 0 hold in part, 0 do not hold, " in text
     assert not list((tmp_path / "out").glob("*.png"))
 
 
@@ -141,5 +141,5 @@ def test_the_table_counts_its_verdicts() -> None:
     claims = [Claim("a", "b", "c", "d", "e", HOLDS), Claim("f", "g", "h")]
     assert "| a | b | c | d | e | **holds** |" in claims_table(claims)
     assert count_sentence(claims) == (
-        "2 claims: 1 holds, 0 holds in part, 0 does not hold, 1 not tested."
+        "2 claims: 1 holds, 0 hold in part, 0 do not hold, 1 not tested."
     )

@@ -29,13 +29,13 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(sources, "_ROOT", tmp_path)
-    for name in ("digest", "imported", "_tree"):  # those of the real ones are needed again
+    for name in ("digest", "imported", "_tree", "_code"):  # those of the real ones are needed again
         monkeypatch.setattr(sources, name, functools.cache(getattr(sources, name).__wrapped__))
     return tmp_path
 
 
 def clear_caches() -> None:
-    for function in (sources.digest, sources.imported, sources._tree):
+    for function in (sources.digest, sources.imported, sources._tree, sources._code):
         function.cache_clear()
 
 
@@ -51,6 +51,7 @@ def test_imports_are_followed(modules: Path) -> None:
     [
         ("cgscore/kernel.py", "x = 2\n", False),
         ("cgscore/kernel.py", '"""Kernel."""\n\n# one\nx = 1  # is one\n', True),
+        ("cgscore/kernel.py", '__version__ = "9.0"\nx = 1\n', True),
         ("cgscore/other.py", "x = 2\n", True),
         ("cgscore/api.py", "from cgscore.other import x\n", False),
     ],
@@ -60,6 +61,23 @@ def test_digests_change_with_code(modules: Path, file: str, text: str, same: boo
     (modules / file).write_text(text)
     clear_caches()
     assert (sources.digest("cgscore_paper.table") == before) is same
+
+
+@pytest.mark.parametrize("file", ["bench/beside.py", "cgscore/kernel.py"])
+def test_digests_of_scripts_follow_files_beside_them_and_names_of_the_package(
+    modules: Path, file: str
+) -> None:
+    (modules / "bench").mkdir()
+    script = modules / "bench" / "script.py"
+    script.write_text("import cgscore\nfrom beside import x\ncgscore.score(x)\n")
+    (modules / "bench" / "beside.py").write_text("x = 1\n")
+    before = sources.script_digest(script)
+    (modules / "cgscore" / "other.py").write_text("x = 3\n")
+    clear_caches()
+    assert sources.script_digest(script) == before
+    (modules / file).write_text("x = 2\n")
+    clear_caches()
+    assert sources.script_digest(script) != before
 
 
 def test_code_without_comments_and_docstrings() -> None:
