@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-METRICS = ("auroc", "average_precision", "precision_at_count", "f1", "suggestion", "seconds")
+METRICS = (
+    *("auroc", "average_precision", "precision_at_count", "f1"),
+    *("suggestion", "corrected", "seconds"),
+)
 REGULAR = ("uniform", "one other class")  # noises that do not look at the input
 
 
@@ -41,7 +44,7 @@ def show(cells: list[Any]) -> None:
         trials = next((cell["trials"] for cell in mine if "trials" in cell), None)
         if trials:
             print(
-                f"  ours: F1 before {_mean(trials, 'f1_before'):.3f}, best threshold "
+                f"  ours: F1 of one matrix {_mean(trials, 'f1_before'):.3f}, best threshold "
                 f"{_mean(trials, 'f1_best'):.3f}, flag all {_mean(trials, 'f1_all'):.3f}; ECE "
                 f"{_mean(trials, 'ece'):.3f}; flagged {_mean(trials, 'flagged'):.0f} of "
                 f"{_mean(trials, 'wrong'):.0f}"
@@ -54,29 +57,52 @@ def show(cells: list[Any]) -> None:
 
 
 def markdown(cells: list[Any]) -> None:
-    """Ours now and before against the best of the others, a line for each noise."""
+    """Ours against the best of the others, a line for each noise."""
     if not any("trials" in cell for cell in cells):
         return _markdown_of_metrics(cells)
     print(
-        "| data | noise | average precision | F1 | before | best threshold | flag all | precision |"
-        " suggested label right | ECE |"
+        "| data | noise | average precision | F1 | one matrix | best threshold | flag all |"
+        " precision | best other class right | predicted label right | ECE |"
     )
-    print("|" + "---|" * 10)
+    print("|" + "---|" * 11)
     for data, noise, mine in _groups(cells):
         our = next((cell for cell in mine if "trials" in cell), None)
         if our is None or our["auroc"] is None:
             continue
         line, trials = [], our["trials"]
         for metric in ("average_precision", "f1"):
-            others = [cell for cell in _answered(mine) if cell is not our]
+            others = [cell for cell in _answered(mine) if not cell["method"].startswith("ours")]
             best = max(others, key=lambda c: c[metric]) if others else None
             line.append(_against(our, best, metric))
-        votes = next((c["suggestion"] for c in mine if c["method"] == "k-NN disagreement"), None)
+        votes: dict[str, Any] = next((c for c in mine if c["method"] == "k-NN disagreement"), {})
         line += [f"{_mean(trials, key):.3f}" for key in ("f1_before", "f1_best", "f1_all")]
         line.append(f"{_mean(trials, 'precision'):.2f}")
-        line.append(f"{our['suggestion']:.3f}" + (f" / {votes:.3f} k-NN" if votes else ""))
+        line.append(_beside_votes(our["suggestion"], votes.get("suggestion")))
+        line.append(_beside_votes(_mean(trials, "predicted_right"), votes.get("corrected")))
         line.append(f"{_mean(trials, 'ece'):.3f}")
         print(f"| {data} | {noise} | {' | '.join(line)} |")
+    _markdown_of_solvers(cells)
+
+
+def _markdown_of_solvers(cells: list[Any]) -> None:
+    """Ours from the predictions of several methods, a line for each."""
+    print(
+        "\n| data | noise | method | average precision | F1 | best threshold | wrong | interval |"
+    )
+    print("|" + "---|" * 8)
+    for data, noise, mine in _groups(cells):
+        ours = [cell for cell in mine if cell["method"].startswith("ours") and "trials" in cell]
+        if len(ours) == 1:
+            continue
+        for cell in ours:
+            trials, whole = cell["trials"], cell["examples"] > 20_000
+            first = "iterative" if whole else "exact"
+            print(
+                f"| {data} | {noise} | {cell['method'].partition(', ')[2] or first} | "
+                f"{cell['average_precision']:.3f} | {cell['f1']:.3f} | "
+                f"{_mean(trials, 'f1_best'):.3f} | {_mean(trials, 'wrong'):.0f} | "
+                f"{_mean(trials, 'low'):.0f} to {_mean(trials, 'high'):.0f} |"
+            )
 
 
 def _markdown_of_metrics(cells: list[Any]) -> None:
@@ -93,6 +119,22 @@ def _markdown_of_metrics(cells: list[Any]) -> None:
         print(f"| {data} | {noise} | {' | '.join(line)} | {our['suggestion']:.3f} |")
 
 
+def _beside_votes(our: float, votes: float | None) -> str:
+    return f"{our:.3f}" + ("" if votes is None else f" / {votes:.3f} k-NN")
+
+
+def bins(cells: list[Any]) -> None:
+    """Share of wrong labels, in per cent, by the probability of it, in bins of equal count."""
+    for data, noise, mine in _groups(cells):
+        our = next((cell for cell in mine if "trials" in cell), None)
+        if our is None or our["auroc"] is None:
+            continue
+        table = 100 * np.mean([trial["bins"] for trial in our["trials"]], axis=0)
+        print(f"\n{data}, {noise}: ECE {_mean(our['trials'], 'ece'):.3f}")
+        for title, column in (("probability", 0), ("share wrong", 1)):
+            print(f"  {title:<12}" + "".join(f"{value:6.1f}" for value in table[:, column]))
+
+
 def _against(our: Any, best: Any, metric: str) -> str:
     us = f"{our[metric]:.3f}"
     if best is None:
@@ -105,7 +147,7 @@ def _against(our: Any, best: Any, metric: str) -> str:
 def estimates(cells: list[Any]) -> None:
     """Estimated and true number of wrong labels, coverage of the interval, and the promise."""
     print(
-        "| data | noise | wrong | estimated | before | interval | holds | half-width | "
+        "| data | noise | wrong | estimated | one matrix | interval | holds | half-width | "
         "promise: flagged | precision | of what is possible |"
     )
     print("|" + "---|" * 11)
