@@ -7,9 +7,9 @@
     python bench/picks.py whole --data CIFAR-10
     python bench/picks.py --show
 
-``blocks`` prints test accuracy (all 10,000 test examples) at 5, 10 and 20 % kept. ``whole`` prints
-processor time, which other work on the machine changes little, beside the time on the clock, and
-writes both to results/picks.json.
+``blocks`` measures test accuracy (all 10,000 test examples) at 5, 10 and 20 % kept. ``whole``
+measures processor time, which other work on the machine changes little, beside the time on the
+clock. Both write to results/picks.json.
 Data are found in CGSCORE_DATA, by default ../shared/data.
 """
 
@@ -42,6 +42,7 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def blocks(seeds: list[int]) -> None:
+    """Test accuracy of picks in blocks and of one at a time."""
     found: dict[tuple[str, int, int], list[float]] = {}
     for seed in seeds:
         X, y, X_test, y_test = data("Fashion-MNIST", 5000, seed)
@@ -68,18 +69,20 @@ def blocks(seeds: list[int]) -> None:
                 ):
                     accuracy = float(np.mean(predicted == y_test))
                     found.setdefault((judge, count, block), []).append(accuracy)
-    differences = []
-    for judge, count, block in found:
-        if block == 1:
-            continue
-        many, one = np.array(found[judge, count, block]), np.array(found[judge, count, 1])
-        differences.append(many - one)
-        error = (many - one).std(ddof=1) / np.sqrt(len(seeds)) if len(seeds) > 1 else np.nan
-        print(
-            f"{judge:<11} {count:>5} kept: blocks {many.mean():.4f}, one at a time "
-            f"{one.mean():.4f}, difference {(many - one).mean():+.4f} (standard error {error:.4f})"
-        )
-    print(f"mean difference {np.mean(differences):+.4f}")
+    cells = [
+        {"judge": judge, "kept": count, "blocks": accuracies, "one": found[judge, count, 1]}
+        for (judge, count, block), accuracies in found.items()
+        if block != 1
+    ]
+    record = {**script_origin(__file__), "seeds": seeds, "size": BLOCK, "cells": cells}
+    store({"blocks": record})
+
+
+def store(parts: dict[str, Any]) -> None:
+    """Print some parts of the document, and write them in place of older ones."""
+    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(document | parts, indent=1) + "\n")
+    show(parts)
 
 
 def whole(name: str, share: float, landmarks: int | None) -> None:
@@ -111,16 +114,30 @@ def whole(name: str, share: float, landmarks: int | None) -> None:
     selector.features(Silent())
     report(0.0)
     ranking = selector.ranking(np.arange(n), Silent(), enough=enough)
-    found["useful"] = ranking.useful
+    found["useful"] = ranking.useful if ranking.useful < len(ranking.order) else None
     found["flops"] = selector.cost(len(ranking.order)).flops
-    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    document[name] = found
-    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
-    show({name: found})
+    store({name: found})
+
+
+def show_blocks(record: dict[str, Any]) -> None:
+    differences = []
+    for cell in record["cells"]:
+        many, one = np.array(cell["blocks"]), np.array(cell["one"])
+        differences.append(many - one)
+        error = (many - one).std(ddof=1) / np.sqrt(len(one)) if len(one) > 1 else np.nan
+        print(
+            f"{cell['judge']:<11} {cell['kept']:>5} kept: blocks of up to {record['size']} "
+            f"{many.mean():.4f}, one at a time {one.mean():.4f}, difference "
+            f"{(many - one).mean():+.4f} (standard error {error:.4f})"
+        )
+    print(f"mean difference {np.mean(differences):+.4f}")
 
 
 def show(document: dict[str, Any]) -> None:
     for name, found in document.items():
+        if name == "blocks":
+            show_blocks(found)
+            continue
         print(f"{name}, {found['n']:,} examples, features of rank {found['landmarks']:,}")
         for mark in found["marks"]:
             processor, seconds = mark["processor_seconds"], mark["seconds"]
@@ -128,7 +145,9 @@ def show(document: dict[str, Any]) -> None:
                 f"  {mark['share']:>4.0%} ranked: {processor:.0f} s of processor time, "
                 f"{seconds:.0f} s on the clock, peak {mark['peak_bytes'] / 1e9:.2f} GB"
             )
-        print(f"  gains end after {found['useful']:,}; {found['flops']:.2g} flops")
+        end, ranked = found["useful"], found["marks"][-1]["share"] * found["n"]
+        gains = "are positive throughout" if end is None or end >= ranked else f"end after {end:,}"
+        print(f"  gains {gains}; {found['flops']:.2g} flops")
 
 
 def main() -> None:

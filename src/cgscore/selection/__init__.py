@@ -7,7 +7,6 @@ module           content
 `quotas`         how many examples each class keeps
 `pool`           the examples among which a result chooses
 `window`         where a window should start, by kernel regression
-`landmarks`      features of low rank that stand for the kernel
 `greedy`         a ranking: the example that lowers the error most, next
 `selector`       features, ranking, weights and expectation of scored examples
 `weights`        how many examples each kept one stands for

@@ -1,6 +1,6 @@
 r"""What a choice is expected to cost: leave-one-out accuracy of kernel regression on it.
 
-Kernel regression on the kept examples S, in the features Phi that stand for H (`landmarks.py`),
+Kernel regression on the kept examples S, in the features Phi that stand for H (`selector.py`),
 predicts every example,
 
     F = Phi M Phi_S^T N^-1 Y_S,   M = (I + Phi_S^T N^-1 Phi_S)^-1,   N = diag(rest_S + ridge),

@@ -3,7 +3,7 @@ r"""A ranking by greedy choice: the example that lowers the error of kernel regr
 ============  ========  =====================================================================
 symbol        shape     meaning
 ============  ========  =====================================================================
-Phi           n x m     features; ``Phi Phi^T`` stands for H (`landmarks.py`)
+Phi           n x m     features; ``Phi Phi^T`` stands for H (`selector.py`)
 noise         n         ``rest + ridge``: what the features leave of the diagonal, and the ridge
 M             m x m     ``(I + Phi_S^T diag(noise_S)^-1 Phi_S)^-1`` for the chosen examples S
 V             n x n     ``Phi M Phi^T``, the kernel given the chosen examples; never formed
