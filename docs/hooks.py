@@ -98,7 +98,7 @@ def _page_of(path: str) -> str:
 
 
 def _examples() -> str:
-    parts = ["# Examples\n\nScripts of the folder `examples`. They run as tests.\n"]
+    parts = ["# Example scripts\n\nScripts of the folder `examples`. They run as tests.\n"]
     for path in sorted((ROOT / "examples").glob("*.py")):
         text = path.read_text(encoding="utf-8")
         title = (ast.get_docstring(ast.parse(text)) or path.stem).splitlines()[0]

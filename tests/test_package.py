@@ -125,8 +125,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert numbers == sorted(numbers, key=lambda v: [*map(int, v.split("."))], reverse=True)
     released = dict(releases)[cgscore.__version__]
     assert f"\ndate-released: {released}\n" in citation
-    kinds = set(re.findall(r"^### (.+)$", changelog, re.MULTILINE))
-    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+    for section in re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]:
+        kinds = re.findall(r"^### (.+)$", section, re.MULTILINE)
+        assert kinds == [kind for kind in order if kind in kinds], section.splitlines()[0]
 
 
 def test_the_kernel_is_tested_with_numpy_and_pytest_alone(tmp_path: Path) -> None:

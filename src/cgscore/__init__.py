@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cgscore.lazy_names import lazy_names
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from cgscore.api import complexity, factor, score

@@ -5,11 +5,12 @@ it prints stands in a block ``text`` after the Python, or below each command. Co
 ``sh`` are run too; what they print is not shown. Comments in a page that a reader does not see say
 what is different:
 
-===============================  ================================================================
-``<!-- setup``  ...  ``-->``     Python that is run at this place, and not shown
-``<!-- not run: REASON -->``     the next block is not run, only compiled
-``<!-- no block is run: ... -->``  the same for all blocks of the page
-===============================  ================================================================
+==================================  =============================================================
+``<!-- setup``  ...  ``-->``        Python that is run at this place, and not shown
+``<!-- not run: REASON -->``        the next block is not run, only compiled
+``<!-- no block is run: ... -->``   the same for all blocks of the page
+``<!-- may differ: REASON -->``     the next block may print something else on another machine
+==================================  =============================================================
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ DOCS = ROOT / "docs"
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^ *```$", re.M | re.S)
 _SETUP = re.compile(r"^<!-- setup\n(?P<text>.*?)^-->$", re.M | re.S)
 _NOT_RUN = re.compile(r"<!-- not run: [^>]+ -->\s*\Z")
+_MAY_DIFFER = re.compile(r"<!-- may differ: [^>]+ -->\s*\Z")
 _NOTHING_RUN = re.compile(r"^<!-- no block is run: [^>]+ -->$", re.M)
 
 
@@ -47,6 +49,8 @@ class Block:
         Whether it is to be run.
     output
         Whether it is what the Python block before it prints.
+    may_differ
+        Whether another machine may print something else.
     """
 
     language: str
@@ -56,6 +60,7 @@ class Block:
     line: int
     run: bool
     output: bool = False
+    may_differ: bool = False
 
 
 def pages() -> list[Path]:
@@ -77,10 +82,13 @@ def _blocks(text: str) -> Iterator[Block]:
     whole = not _NOTHING_RUN.search(text)
     found = sorted([*_FENCE.finditer(text), *_SETUP.finditer(text)], key=lambda m: m.start())
     before: re.Match[str] | None = None
+    may_differ = False
     for match in found:
         language = match.groupdict().get("language", "setup")
         gap = text[before.end() : match.start()] if before else text[: match.start()]
         after_python = before is not None and before.groupdict().get("language") == "python"
+        output = language == "text" and after_python and not gap.strip()
+        may_differ = bool(_MAY_DIFFER.search(gap)) or (output and may_differ)
         start, end = match.span("text")
         yield Block(
             language,
@@ -92,7 +100,8 @@ def _blocks(text: str) -> Iterator[Block]:
             and language in ("python", "console", "sh", "setup")
             and not _NOT_RUN.search(gap)
             and not match.groupdict().get("indent"),
-            output=language == "text" and after_python and not gap.strip(),
+            output=output,
+            may_differ=may_differ,
         )
         before = match
 

@@ -14,8 +14,16 @@ import typer.main
 import cgscore
 from cgscore import errors
 from cgscore.cli import app
+from tests.docs import run_pages
 from tests.docs.pages import DOCS, ROOT, Block, blocks, name, pages
-from tests.docs.run_pages import RUN_BY_TESTS, has_code, same
+from tests.docs.run_pages import (
+    DIFFERS,
+    DIFFERS_WHERE_IT_MAY,
+    RUN_BY_TESTS,
+    has_code,
+    run_page,
+    same,
+)
 from tests.docs.site import loaded_from_elsewhere
 
 ALL = [*pages(), *(ROOT / other for other in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]
@@ -56,6 +64,22 @@ def test_every_page_is_in_the_navigation() -> None:
     named = re.findall(r"^ +- [^#\n]*?: (\S+\.md)$", navigation, re.M)
     assert len(named) == len(set(named))
     assert set(named) == {p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md")} | GENERATED
+
+
+#: Pages whose title says more than the navigation has room for.
+TITLED_OTHERWISE = {
+    "evidence/detection.md",
+    "evidence/selection.md",
+    "reproduction.md",
+    "scale.md",
+}
+
+
+def test_titles_are_those_of_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    for title, path in re.findall(r"^ +- ([^#\n]*?): (\S+\.md)$", navigation, re.M):
+        if path not in GENERATED | TITLED_OTHERWISE:
+            assert (DOCS / path).read_text(encoding="utf-8").startswith(f"# {title}\n"), path
 
 
 def documented() -> set[str]:
@@ -129,12 +153,46 @@ def test_every_command_is_named_in_the_reference() -> None:
 
 def test_what_counts_as_the_same_output() -> None:
     assert same("took 0.5 s\naccuracy 0.981", "took 7.25 s\naccuracy 0.982")
+    assert same("exact: about 0.2 s and 1 MB", "exact: < 0.1 s and 1 MB")
     assert same("first\n...\nlast 3", "first\nsecond\nthird\nlast 3")
     assert same("file ... written", "file a.csv written")
     assert not same("accuracy 0.981", "accuracy 0.95")
     assert not same("81 flagged", "85 flagged")
     assert not same("first\nlast", "first\nsecond\nlast")
     assert not same("cat", "dog")
+
+
+def test_which_blocks_may_differ(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    listed = "<!-- may differ: the worst are listed -->\n\n```python\nprint(1)\n```\n\n"
+    output, other = "```text\n1\n```\n\n", "```console\n$ echo 2\n2\n```\n"
+    page.write_text(listed + output + other)
+    assert [block.may_differ for block in blocks(page)] == [True, True, False]
+    assert [block.output for block in blocks(page)] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("listed", "counted", "status"),
+    [
+        ("cat", "dog", 0),
+        ("lynx", "dog", DIFFERS_WHERE_IT_MAY),
+        ("cat", "lynx", DIFFERS),
+        ("lynx", "lynx", DIFFERS),
+    ],
+)
+def test_another_output_fails_unless_it_may_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str, counted: str, status: int
+) -> None:
+    monkeypatch.setenv("CGSCORE_CACHE", "")  # set by the page; both are put back afterwards
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_pages, "name", lambda page: page.name)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- may differ: a reason -->\n\n"
+        f"```python\nprint('cat')\n```\n\n```text\n{listed}\n```\n\n"
+        f"```python\nprint('dog')\n```\n\n```text\n{counted}\n```\n"
+    )
+    assert run_page(page, write=False) == status
 
 
 def test_tutorials_are_run() -> None:
