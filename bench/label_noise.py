@@ -22,10 +22,10 @@ sources, machine and date.
 
 The suggested label is for all methods the best class other than the given one. The paper's CG and
 partial score only rank: they flag as many labels as our estimate says. For ours every labelling
-also has the measures of `verdict_measures.py`: F1 of one noise matrix everywhere (flagged below
-1/2) and of the best threshold, reliability, the estimated count and its interval,
-what ``precision=0.9`` flags. What is not run again keeps its place in the output file. Data are
-found in CGSCORE_DATA, by default ../shared/data.
+also has the measures of `verdict_measures.py`: F1 of the best threshold, of the rule of version 0.1
+(`earlier_rule.py`) and of one noise matrix everywhere, reliability, the estimated count and its
+interval, what ``precision=0.9`` flags. What is not run again keeps its place in the output file.
+Data are found in CGSCORE_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def show(cells: list[Any]) -> None:
         trials = next((cell["trials"] for cell in mine if "trials" in cell), None)
         if trials:
             print(
-                f"  ours: F1 of one matrix {_mean(trials, 'f1_before'):.3f}, best threshold "
+                f"  ours: F1 of version 0.1 {_mean(trials, 'f1_earlier'):.3f}, best threshold "
                 f"{_mean(trials, 'f1_best'):.3f}, flag all {_mean(trials, 'f1_all'):.3f}; ECE "
                 f"{_mean(trials, 'ece'):.3f}; flagged {_mean(trials, 'flagged'):.0f} of "
                 f"{_mean(trials, 'wrong'):.0f}"
@@ -61,7 +61,7 @@ def markdown(cells: list[Any]) -> None:
     if not any("trials" in cell for cell in cells):
         return _markdown_of_metrics(cells)
     print(
-        "| data | noise | average precision | F1 | one matrix | best threshold | flag all |"
+        "| data | noise | average precision | F1 | rule of 0.1 | best threshold | flag all |"
         " precision | best other class right | predicted label right | ECE |"
     )
     print("|" + "---|" * 11)
@@ -75,7 +75,7 @@ def markdown(cells: list[Any]) -> None:
             best = max(others, key=lambda c: c[metric]) if others else None
             line.append(_against(our, best, metric))
         votes: dict[str, Any] = next((c for c in mine if c["method"] == "k-NN disagreement"), {})
-        line += [f"{_mean(trials, key):.3f}" for key in ("f1_before", "f1_best", "f1_all")]
+        line += [f"{_mean(trials, key):.3f}" for key in ("f1_earlier", "f1_best", "f1_all")]
         line.append(f"{_mean(trials, 'precision'):.2f}")
         line.append(_beside_votes(our["suggestion"], votes.get("suggestion")))
         line.append(_beside_votes(_mean(trials, "predicted_right"), votes.get("corrected")))
@@ -147,7 +147,7 @@ def _against(our: Any, best: Any, metric: str) -> str:
 def estimates(cells: list[Any]) -> None:
     """Estimated and true number of wrong labels, coverage of the interval, and the promise."""
     print(
-        "| data | noise | wrong | estimated | one matrix | interval | holds | half-width | "
+        "| data | noise | wrong | estimated | rule of 0.1 | interval | holds | half-width | "
         "promise: flagged | precision | of what is possible |"
     )
     print("|" + "---|" * 11)
@@ -170,7 +170,7 @@ def estimates(cells: list[Any]) -> None:
         found = sum(t["promise_found"] for t in trials)
         print(
             f"| {data} | {noise} | {_mean(trials, 'wrong'):.0f} | {_mean(trials, 'estimated'):.0f} "
-            f"| {_mean(trials, 'estimated_before'):.0f} | {_mean(trials, 'low'):.0f} to "
+            f"| {_mean(trials, 'estimated_earlier'):.0f} | {_mean(trials, 'low'):.0f} to "
             f"{_mean(trials, 'high'):.0f} | "
             + (f"{sum(held)} of {len(held)} | {np.median(wide):.0%} | " if known else "- | - | ")
             + f"{_mean(trials, 'promise_flagged'):.0f} | "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from earlier_rule import right_by_earlier_rule
 
 from cgscore.issues.noise_model import NoiseModel, estimate_noise
 from cgscore.issues.verdicts import judge
@@ -57,6 +58,7 @@ def verdict_measures(scores: Any, y: Any, z: Any) -> dict[str, Any]:
     F = scores.judging_loo
     noise = estimate_noise(F, z)
     alone = judge(F, z, NoiseModel(noise.T, noise.calibration, noise.anchors))
+    earlier = right_by_earlier_rule(F, z)
     promise = scores.label_issues(precision=PROMISE)["is_label_issue"].to_numpy()
     certain = table["confidence"].to_numpy() >= CERTAIN
     bins = reliability(wrong, score)
@@ -65,12 +67,15 @@ def verdict_measures(scores: Any, y: Any, z: Any) -> dict[str, Any]:
         "flagged": int(flagged.sum()),
         "precision": _share(wrong, flagged),
         "f1": f1(wrong, flagged),
-        "f1_before": f1(wrong, alone.right < 0.5),
-        "flagged_before": int((alone.right < 0.5).sum()),
+        "f1_one_matrix": f1(wrong, alone.right < 0.5),
+        "flagged_one_matrix": int((alone.right < 0.5).sum()),
+        "f1_earlier": f1(wrong, earlier < 0.5),
+        "flagged_earlier": int((earlier < 0.5).sum()),
         "f1_best": best_f1(wrong, score) if count else None,
         "f1_all": f1(wrong, np.ones(len(y), bool)),
         "estimated": summary.estimated_wrong,
-        "estimated_before": float((1 - alone.right).sum()),
+        "estimated_one_matrix": float((1 - alone.right).sum()),
+        "estimated_earlier": float((1 - earlier).sum()),
         "low": summary.interval[0],
         "high": summary.interval[1],
         "contested": summary.contested,
@@ -81,7 +86,7 @@ def verdict_measures(scores: Any, y: Any, z: Any) -> dict[str, Any]:
         "promise_found": int((wrong & promise).sum()),
         "promise_possible": found_with_precision(wrong, score, PROMISE),
         "ece": calibration_error(bins),
-        "ece_before": calibration_error(reliability(wrong, alone.right)),
+        "ece_earlier": calibration_error(reliability(wrong, earlier)),
         "bins": bins,
         "certain": int(certain.sum()),
         "certain_right": _share(table["predicted_label"].to_numpy() == y, certain),
