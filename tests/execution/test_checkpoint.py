@@ -72,7 +72,7 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
     finished = {
         path: path.stat().st_mtime_ns for path in folder.glob("*-*") if path.suffix != ".part"
     }
-    assert any("strip" in path.name for path in finished)
+    assert any("inverse" in path.name for path in finished)
     resumed, whole = score(checkpoint=folder, judge=True), score(judge=True)
     assert same(resumed, whole)
     assert resumed.judged_loo is not None
@@ -85,7 +85,7 @@ def test_killed_runs_go_on_and_end_with_the_same_bits(tmp_path: Path) -> None:
 def test_killed_in_memory_too(tmp_path: Path) -> None:
     """The panels of a run in memory are kept as well, and the same bits come back."""
     killed(tmp_path, "inverse", 0.6, memory_limit=None)
-    assert (tmp_path / "strip-00000.arrays").exists()
+    assert (tmp_path / "panel-00000.tiles").exists()
     assert same(score(checkpoint=tmp_path, memory_limit=None), score(memory_limit=None))
 
 
@@ -96,13 +96,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, cgscore.Sc
     return folder, score(checkpoint=folder)
 
 
-@pytest.mark.parametrize("damage", ["tile", "end", "short", "long", "strip", "manifest"])
+@pytest.mark.parametrize("damage", ["tile", "end", "short", "long", "inverse", "manifest"])
 def test_damage_is_found_and_made_good(tmp_path: Path, finished: Any, damage: str) -> None:
     folder, whole = finished
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    path = tmp_path / ("strip-00002.arrays" if damage == "strip" else "panel-00004.tiles")
+    path = tmp_path / ("inverse-00002.arrays" if damage == "inverse" else "panel-00004.tiles")
     content = bytearray(path.read_bytes())
-    if damage in ("tile", "strip"):
+    if damage in ("tile", "inverse"):
         content[40] ^= 4
     elif damage == "end":
         content[-3] ^= 4

@@ -22,7 +22,7 @@ def test_where_panels_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert isinstance(place(layout, 10, None, None), OnDisk)
     assert isinstance(place(layout, 10, 10**12, None), OnDisk)  # a limit above what there is
     monkeypatch.setattr(machine, "available_memory", lambda: layout.streamed - 1)
-    with pytest.raises(MemoryLimitError, match=r"needs 305 MB of memory, or 145 MB and 271 MB"):
+    with pytest.raises(MemoryLimitError, match=r"needs 339 MB of memory, or 145 MB and 271 MB"):
         place(layout, 10, None, None)
 
 

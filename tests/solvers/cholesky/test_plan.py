@@ -24,13 +24,6 @@ def test_a_limit_is_kept_and_decides_the_panels() -> None:
     assert plan(20_000, 784, limit=10**10) == plan(20_000, 784)
 
 
-def test_strips_cover_every_column_once() -> None:
-    for layout in (plan(7), plan(700, 9, limit=450_000), plan(2 * MAX_TILE_ROWS + 1)):
-        columns = [c for start, stop in layout.strips() for c in range(start, stop)]
-        assert columns == list(range(layout.n))
-        assert max(stop - start for start, stop in layout.strips()) <= -(-layout.widest // 2)
-
-
 def test_memory_is_half_a_matrix_and_a_panel() -> None:
     layout = plan(60_000)
-    assert layout.in_memory < 0.53 * 8 * 60_000**2
+    assert layout.in_memory <= 8 * (60_000**2 / 2 + 1.5 * 60_000 * MAX_TILE_ROWS)

@@ -20,6 +20,7 @@ from scipy.linalg import cython_blas, cython_lapack
 
 from cgscore.typing import Matrix
 
+MAX_TRIANGLE = 100  # side of a triangle, and of what it is solved for, that BLAS solves by itself
 _REAL = {np.dtype(np.float64): ("d", ctypes.c_double), np.dtype(np.float32): ("s", ctypes.c_float)}
 
 
@@ -41,10 +42,25 @@ def subtract_square(A: Matrix, C: Matrix, *, transposed: bool = False) -> None:
 
 
 def right_solve(L: Matrix, B: Matrix, *, transposed: bool = True) -> None:
-    """``B L^-T`` in place of B, or ``B L^-1`` if not `transposed`; L is lower triangular."""
+    """``B L^-T`` in place of B, or ``B L^-1`` if not `transposed`; L is lower triangular.
+
+    Large triangles are halved until products have nearly all of the flops: BLAS's own routine runs
+    at half the rate of a product.
+    """
     m, n = B.shape
     _require(L.shape == (n, n))
-    if m and n:
+    if n > MAX_TRIANGLE and m > MAX_TRIANGLE:
+        h = n // 2
+        left, right = B[:, :h], B[:, h:]
+        if transposed:
+            right_solve(L[:h, :h], left)
+            subtract_product(left, L[h:, :h], right)
+            right_solve(L[h:, h:], right)
+        else:
+            right_solve(L[h:, h:], right, transposed=False)
+            subtract_product(right, L[h:, :h], left, transposed=False)
+            right_solve(L[:h, :h], left, transposed=False)
+    elif m and n:
         _call("trsm", b"R", b"L", b"T" if transposed else b"N", b"N", m, n, 1.0, L, B)
 
 

@@ -6,7 +6,7 @@ operand of BLAS, one piece of a file.
 
 Sizes in numbers of the chosen type, for n rows in panels of at most b:
 
-- in memory  ``n^2/2 + n b/2`` for the panels and ``n b/2`` for one strip of the inverse;
+- in memory  ``n^2/2 + n b/2`` for the panels and ``n b`` for as many rows of the inverse;
 - on disk    the panels; in memory then one panel and two runs of r = `TILES_PER_RUN` tiles to read
   ahead, ``n b + 2 r b^2``.
 
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +29,6 @@ import numpy as np
 #: Rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2 / 2.
 MAX_TILE_ROWS = 1280
 TILES_PER_RUN = 4  # tiles of a panel that one product takes at a time
-MIN_STRIPS = 24  # of the inverse: 6 % more flops than column by column
 MIN_TILE_ROWS = 32  # narrower panels would read the disk without end
 
 
@@ -65,7 +63,7 @@ class Plan:
     @property
     def in_memory(self) -> int:
         """Bytes of memory when all panels are in it."""
-        return self.disk + self.size * self.n * -(-self.widest // 2)
+        return self.disk + self.size * self.n * self.widest
 
     @property
     def streamed(self) -> int:
@@ -84,17 +82,6 @@ class Plan:
     def runs(self, first: int, last: int) -> list[tuple[int, int]]:
         """Tiles ``first .. last`` (exclusive) in runs of at most `TILES_PER_RUN`."""
         return [(a, min(a + TILES_PER_RUN, last)) for a in range(first, last, TILES_PER_RUN)]
-
-    def strips(self) -> Iterator[tuple[int, int]]:
-        """Column strips of the inverse, within panels: first and last column.
-
-        A strip costs its columns times the square of all columns from its first on, so that few and
-        wide strips waste flops; on disk, each reads the panels from its own on again.
-        """
-        parts = max(2, -(-MIN_STRIPS // self.panels))
-        for top, bottom in itertools.pairwise(self.edges):
-            edges = [top + (bottom - top) * part // parts for part in range(parts + 1)]
-            yield from ((a, b) for a, b in itertools.pairwise(edges) if b > a)
 
 
 def plan(n: int, p: int = 0, dtype: str = "float64", limit: int | None = None) -> Plan:

@@ -63,7 +63,7 @@ class Solved:
 
 
 def task_bytes(m: int, p: int, c: int) -> int:
-    """Memory of a task: panels and a strip, its rows, and right-hand sides."""
+    """Memory of a task: panels, rows of the inverse, its rows, and right-hand sides."""
     return plan(m, p).in_memory + 8 * m * (p + 4 * c)
 
 
