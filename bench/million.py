@@ -75,7 +75,7 @@ def work(options: argparse.Namespace) -> None:
     issues, summary = scores.label_issues(), scores.issue_summary()
     flagged = issues["is_label_issue"].to_numpy()
     margin = scores.table["margin"].to_numpy()
-    columns = ("cg", "d", "margin")
+    columns = {name: scores.table[name].to_numpy() for name in ("cg", "margin")} | {"d": scores.d}
     document = {
         "landmarks": scores.meta["landmarks"],
         "ridge": scores.meta["ridge"],
@@ -92,8 +92,7 @@ def work(options: argparse.Namespace) -> None:
         "precision": float(wrong[flagged].mean()) if flagged.any() else None,
         "recall": float(flagged[wrong].mean()),
         "digests": {
-            name: hashlib.sha256(scores.table[name].to_numpy().tobytes()).hexdigest()
-            for name in columns
+            name: hashlib.sha256(values.tobytes()).hexdigest() for name, values in columns.items()
         },
     }
     options.output.write_text(json.dumps(document))
