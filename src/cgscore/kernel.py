@@ -25,7 +25,7 @@ cancels, closer than ``NEAR_RATIO`` relative to their distance from the centre o
 opposite, are done again by subtracting (adding) the two rows.
 
 Cost of a block of a x b entries: ``2 a b p`` flops in one matrix product, about a dozen passes
-over ``a b`` numbers, a part at a time that stays in the cache.
+over ``a b`` numbers, and one temporary of ``8 a b`` bytes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,6 @@ NEAR_RATIO = 1e-3
 
 #: Error of an entry of H, at worst: ``eps sqrt(2 / NEAR_RATIO) / pi`` at the border, and p.
 ENTRY_ERROR = 16 * float(np.finfo(np.float64).eps)
-
-#: Numbers of a block that become values of H at a time, so that they stay in the cache.
-CACHED_NUMBERS = 1 << 16
 
 _CHUNK = 1 << 20  # numbers handled at once when rows are scaled or pairs recomputed
 _BLOCK = 512  # side of the blocks that `gram` computes, small enough for the cache
@@ -336,27 +333,13 @@ def gram_block(
     contiguous. Rows in float32 give a block in float32; `precise` are then the same rows in
     float64, from which the pairs that need it are computed.
     """
-    H: Array = np.matmul(A.centred, B.centred.T, out=out)
-    if H.size:
-        step = max(1, CACHED_NUMBERS // len(B))
-        for start in range(0, len(A), step):
-            rows = slice(start, start + step)
-            exact = None if precise is None else (precise[0][rows], precise[1])
-            products_to_kernel(A[rows], B, H[rows], precise=exact)
-    return H
-
-
-def products_to_kernel(
-    A: UnitRows, B: UnitRows, H: Array, *, precise: tuple[UnitRows, UnitRows] | None = None
-) -> None:
-    """Overwrite ``A.centred @ B.centred.T`` with H between the rows of A and the rows of B.
-
-    H has a dozen passes over it: give about `CACHED_NUMBERS` at a time. `precise` is as in
-    `gram_block`.
-    """
+    kernel = A.kernel
+    H = np.matmul(A.centred, B.centred.T, out=out)
     H *= -2
     H += A.squares[:, None]
     H += B.squares  # H holds D2 from here on
+    if H.size == 0:
+        return H
     low, high = H.min(), H.max()
     near: tuple[NDArray[np.intp], ...] | None = None
     far: tuple[NDArray[np.intp], ...] | None = None
@@ -371,10 +354,11 @@ def products_to_kernel(
         np.divide(H, half, out=half)
     np.sqrt(half, out=half)
     np.arctan(half, out=half)  # half the angle
-    A.kernel.fill(H, half, np)
+    kernel.fill(H, half, np)
     for pairs, sign in ((near, -1.0), (far, 1.0)):
         if pairs is not None:
             H[pairs] = pair_values(*(precise or (A, B)), pairs[0], pairs[1], sign)
+    return H
 
 
 def pair_values(

@@ -59,8 +59,8 @@ def test_many_panels_are_what_they_claim(panel: int) -> None:
     assert layout.widest <= max(panel, 160 if panel == 4096 else 0)
     covered = np.zeros((160, 160), dtype=int)
     for i in range(layout.panels):
-        for part in exact._rectangles(layout, i):
-            covered[part.rows, part.columns] += 1
+        for piece in exact._pieces(layout, i):
+            covered[piece.rows, piece.columns] += 1
     assert (covered[np.tril_indices(160)] == 1).all()
 
 

@@ -34,11 +34,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgscore.execution.blas import all_blas_threads
+from cgscore.execution.blas import all_blas_threads, one_blas_thread
 from cgscore.execution.checkpoint import StepStore
 from cgscore.execution.machine import cores
 from cgscore.execution.progress import Advance, Progress, ignore
-from cgscore.kernel import UnitRows, products_to_kernel
+from cgscore.kernel import UnitRows, gram_block
 from cgscore.solvers.cholesky.inplace import (
     MAX_TRIANGLE,
     cholesky,
@@ -48,14 +48,9 @@ from cgscore.solvers.cholesky.inplace import (
 )
 from cgscore.solvers.cholesky.plan import Plan
 from cgscore.solvers.cholesky.storage import Store
-from cgscore.solvers.tiles import cuts
+from cgscore.solvers.tiles import PIECE, cuts
 from cgscore.typing import Array, Index, Matrix
 
-SPAN = 20_480  # columns of a panel for which inner products are formed at once,
-SQUARE = 640  # and on its diagonal
-#: Of these, numbers that a thread turns into H at a time. Each pass over them takes Python's lock
-#: once, so that small parts would make threads wait for each other.
-THREAD_NUMBERS = 1 << 18
 UPPER_PARTS = 4  # into which an upper triangle is cut by rows: a quarter more flops than its own
 
 
@@ -275,47 +270,37 @@ def _form(
     pool: ThreadPoolExecutor,
     advance: Advance,
 ) -> Array:
-    """Fill panel i with H; returns its part of the column sums of ``|H|``.
+    """Fill panel i with H, in pieces on all cores; returns its part of the column sums of ``|H|``.
 
-    Inner products come from BLAS, for many columns at once; threads of the pool turn them into H, a
-    few columns at a time. Float32 panels receive the rounded float64 values.
+    Float32 panels receive the rounded float64 values.
     """
-    top, bottom = layout.edges[i], layout.edges[i + 1]
-    diagonal, sums = rows.kernel.diagonal + ridge, np.zeros(bottom)
-    share = kernel_flops(layout.n, rows.centred.shape[1]) / layout.n**2
-    for rectangle in _rectangles(layout, i):
-        columns, below = rectangle.columns, rows[rectangle.rows]
-        out = panel[rectangle.rows.start - top : rectangle.rows.stop - top, columns].T
-        block = out if out.dtype == np.float64 else np.empty(out.shape)
-        with all_blas_threads():
-            np.matmul(rows[columns].centred, below.centred.T, out=block)
+    top = layout.edges[i]
 
-        def fill(part: slice, block: Array = block, at: _Rectangle = rectangle) -> _Sums:
-            own = slice(at.columns.start + part.start, at.columns.start + part.stop)
-            H = block[part]
-            products_to_kernel(rows[own], rows[at.rows], H)
-            if at.diagonal:
-                H[np.arange(len(H)), np.arange(part.start, part.stop)] = diagonal
-            size = np.abs(H)
-            return own, size.sum(axis=1), size.sum(axis=0)
-
-        parts = cuts(0, len(block), max(1, THREAD_NUMBERS // len(below)))
-        for own, across, down in pool.map(fill, parts):
-            sums[own] += across
-            if not rectangle.diagonal:
-                sums[rectangle.rows] += down
-            advance(share * len(across) * len(down) * (1 if rectangle.diagonal else 2))
-        if block is not out:
+    def fill(piece: _Piece) -> tuple[_Piece, Array, Array]:
+        out = panel[piece.rows.start - top : piece.rows.stop - top, piece.columns].T
+        exact = out if out.dtype == np.float64 else None
+        block = gram_block(rows[piece.columns], rows[piece.rows], out=exact)
+        if piece.diagonal:
+            np.fill_diagonal(block, rows.kernel.diagonal + ridge)
+        if exact is None:
             out[:] = block
+        size = np.abs(block)
+        return piece, size.sum(axis=1), size.sum(axis=0)
+
+    sums = np.zeros(layout.edges[i + 1])
+    share = kernel_flops(layout.n, rows.centred.shape[1]) / layout.n**2
+    with one_blas_thread():  # the pool uses the cores
+        for piece, across, down in pool.map(fill, _pieces(layout, i)):
+            sums[piece.columns] += across
+            if not piece.diagonal:
+                sums[piece.rows] += down
+            advance(share * len(across) * len(down) * (1 if piece.diagonal else 2))
     return sums
 
 
-_Sums = tuple[slice, Array, Array]
-
-
 @dataclass(frozen=True)
-class _Rectangle:
-    """Rows and columns of a panel: a square on its diagonal, or below it."""
+class _Piece:
+    """A block of a panel that one thread forms: on the diagonal and square, or below it."""
 
     rows: slice
     columns: slice
@@ -325,15 +310,16 @@ class _Rectangle:
         return self.rows == self.columns
 
 
-def _rectangles(layout: Plan, i: int) -> Iterator[_Rectangle]:
-    """What covers panel i up to the diagonal."""
+def _pieces(layout: Plan, i: int) -> Iterator[_Piece]:
+    """Pieces that cover panel i up to the diagonal."""
     top, bottom = layout.edges[i], layout.edges[i + 1]
-    for columns in cuts(0, top, SPAN):
-        yield _Rectangle(slice(top, bottom), columns)
-    for columns in cuts(top, bottom, SQUARE):  # the upper half of a square is formed for nothing
-        yield _Rectangle(columns, columns)
-        if columns.stop < bottom:
-            yield _Rectangle(slice(columns.stop, bottom), columns)
+    for columns in cuts(0, top):
+        for rows in cuts(top, bottom):
+            yield _Piece(rows, columns)
+    for columns in cuts(top, bottom, PIECE // 2):  # the upper half of a square is wasted
+        yield _Piece(columns, columns)
+        for rows in cuts(columns.stop, bottom):
+            yield _Piece(rows, columns)
 
 
 def _factor_panel(store: Store, i: int, panel: Matrix, diagonal: float, advance: Advance) -> None:
