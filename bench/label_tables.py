@@ -35,6 +35,11 @@ def _mean(trials: list[Any], key: str) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
+def _earlier(trials: list[Any], key: str, digits: int) -> str:
+    """A figure of the rule of version 0.1, where that was run."""
+    return f"{_mean(trials, key):.{digits}f}" if key in trials[0] else "-"
+
+
 def show(cells: list[Any]) -> None:
     """Tables, a noise each, and where ours is not first."""
     for data, noise, mine in _groups(cells):
@@ -44,7 +49,7 @@ def show(cells: list[Any]) -> None:
         trials = next((cell["trials"] for cell in mine if "trials" in cell), None)
         if trials:
             print(
-                f"  ours: F1 of version 0.1 {_mean(trials, 'f1_earlier'):.3f}, best threshold "
+                f"  ours: F1 of version 0.1 {_earlier(trials, 'f1_earlier', 3)}, best threshold "
                 f"{_mean(trials, 'f1_best'):.3f}, flag all {_mean(trials, 'f1_all'):.3f}; ECE "
                 f"{_mean(trials, 'ece'):.3f}; flagged {_mean(trials, 'flagged'):.0f} of "
                 f"{_mean(trials, 'wrong'):.0f}"
@@ -75,7 +80,8 @@ def markdown(cells: list[Any]) -> None:
             best = max(others, key=lambda c: c[metric]) if others else None
             line.append(_against(our, best, metric))
         votes: dict[str, Any] = next((c for c in mine if c["method"] == "k-NN disagreement"), {})
-        line += [f"{_mean(trials, key):.3f}" for key in ("f1_earlier", "f1_best", "f1_all")]
+        line.append(_earlier(trials, "f1_earlier", 3))
+        line += [f"{_mean(trials, key):.3f}" for key in ("f1_best", "f1_all")]
         line.append(f"{_mean(trials, 'precision'):.2f}")
         line.append(_beside_votes(our["suggestion"], votes.get("suggestion")))
         line.append(_beside_votes(_mean(trials, "predicted_right"), votes.get("corrected")))
@@ -170,7 +176,7 @@ def estimates(cells: list[Any]) -> None:
         found = sum(t["promise_found"] for t in trials)
         print(
             f"| {data} | {noise} | {_mean(trials, 'wrong'):.0f} | {_mean(trials, 'estimated'):.0f} "
-            f"| {_mean(trials, 'estimated_earlier'):.0f} | {_mean(trials, 'low'):.0f} to "
+            f"| {_earlier(trials, 'estimated_earlier', 0)} | {_mean(trials, 'low'):.0f} to "
             f"{_mean(trials, 'high'):.0f} | "
             + (f"{sum(held)} of {len(held)} | {np.median(wide):.0%} | " if known else "- | - | ")
             + f"{_mean(trials, 'promise_flagged'):.0f} | "
