@@ -17,7 +17,7 @@ and kept; so a run can stop after any of them and go on later.
 
 - Factor, left to right: ``L_ij = (H_ij - sum_k<j L_ik L_jk^T) L_jj^-T``: n^3/3 flops.
 - Inverse, as many rows as a panel has at a time, at once reduced to their norms: ``W L^-T`` for W
-  some rows of the identity: n^3/3 flops, and 3 % more because of zeros that are not skipped. A
+  some rows of the identity: n^3/3 flops, and about ``n^2 b`` / 8 for zeros not skipped. A
   similar substitution serves every right-hand side.
 
 Sums over k run through `TILES_PER_RUN` tiles in one product. Against 2 n^3 flops for a general
