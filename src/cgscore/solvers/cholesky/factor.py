@@ -21,7 +21,7 @@ and kept; so a run can stop after any of them and go on later.
   similar substitution serves every right-hand side.
 
 Sums over k run through `TILES_PER_RUN` tiles in one product. Against 2 n^3 flops for a general
-inverse, and ``n^2/2 + n b`` numbers in memory against ``2 n^2``.
+inverse, and ``(n^2 + 3 n b) / 2`` numbers in memory against ``2 n^2``.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Rows in a panel: wide enough for BLAS, and n b numbers of storage above n^2 / 2.
+#: Rows in a panel: wide enough for BLAS, and 3 n b / 2 numbers of storage above n^2 / 2.
 MAX_TILE_ROWS = 1280
 TILES_PER_RUN = 4  # tiles of a panel that one product takes at a time
 MIN_TILE_ROWS = 32  # narrower panels would read the disk without end
