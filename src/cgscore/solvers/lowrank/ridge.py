@@ -26,7 +26,6 @@ from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks, similar_block
 from cgscore.solvers.lowrank.model import Landmarks
 from cgscore.solvers.ridge_search import CANDIDATES, MAX_CLASSES, RidgeChoice
 from cgscore.typing import Array, Index
-from cgscore.valuation import class_error
 
 SAMPLE_SIZE = 4000
 STEPS = (4, 2, 1)  # along the candidates
@@ -116,7 +115,7 @@ def _sample(
 
 
 def _error(sample: _Sample, ridge: float) -> float:
-    """Leave-one-out error of the model with this ridge (`class_error`)."""
+    """Mean squared leave-one-out error of the model with this ridge."""
     m = sample.Phi.shape[1]
     factors = [model.factor(left.copy(order="F"), ridge) for left in sample.residuals]
     scaled = _solved(factors, sample.blocks, sample.Phi)  # G^-1 Phi
@@ -136,7 +135,7 @@ def _error(sample: _Sample, ridge: float) -> float:
         inverse = np.eye(len(G), order="F")
         left_solve(G, inverse)
         d[block] += np.einsum("ij,ij->j", inverse, inverse)
-    return class_error(alpha, d)
+    return float(((alpha / d[:, None]) ** 2).mean())
 
 
 def _solved(
