@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,7 @@ def test_a_stage_that_fails_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CGSCORE_CACHE", str(tmp_path))
+    monkeypatch.setattr(os, "environ", environment := dict(os.environ))
     monkeypatch.setattr(background, "lower_priority", lambda: None)
     monkeypatch.setattr(background, "stages", lambda plan: [("first", []), ("second", [])])
     seen = []
@@ -92,3 +94,4 @@ def test_a_stage_that_fails_does_not_stop_the_others(
     background.run(work, Plan.named("full"))
     assert seen == ["first", "second"]
     assert "first: failed. copies" in capsys.readouterr().out
+    assert background.KEEP_MEMORY.items() <= environment.items()
