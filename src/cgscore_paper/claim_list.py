@@ -163,7 +163,8 @@ def _table_1(document: Document) -> list[Claim]:
                 pairs = [f"{of['cg'][by]:.2f}/{of['cg_prime'][by]:.2f}" for by in of["cg"]]
                 shown.append(f"{SOURCES[name].title} {', '.join(pairs)}")
                 sizes.append(f"{of['examples']:,}")
-        return "; ".join(shown) + " (CG/CG')", ", ".join(dict.fromkeys(sizes)), parts
+        text = f"{'; '.join(shown)} (CG/CG')" if shown else ""
+        return text, ", ".join(dict.fromkeys(sizes)), parts
 
     return [
         number_claim("Rank correlations of CG and CG' with other scores", "table 1", compared),
@@ -185,16 +186,16 @@ def _samples(numbers: Numbers, dataset: str, order: str, by: str, share: float) 
 
 
 def above(first: Sequence[float], second: Sequence[float], margin: float = 0.0) -> bool | None:
-    """Whether accuracies are higher than others by more than a margin.
+    """Whether accuracies are higher than others by more than a margin; None if it is undecided.
 
-    With `MIN_REPEATS` or more trainings of both, by two standard errors of the difference. With
-    fewer, None unless the difference from the margin exceeds `SMALL`.
+    With `MIN_REPEATS` or more trainings of both, the difference from the margin has to exceed two
+    standard errors, in either direction. With fewer, it has to exceed `SMALL`.
     """
-    gap = float(np.mean(first) - np.mean(second)) - margin
-    if min(len(first), len(second)) < MIN_REPEATS:
-        return gap > 0 if abs(gap) > SMALL else None
-    error = np.sqrt(sum(np.var(sample, ddof=1) / len(sample) for sample in (first, second)))
-    return bool(gap > 2 * error)
+    gap, least = float(np.mean(first) - np.mean(second)) - margin, SMALL
+    if min(len(first), len(second)) >= MIN_REPEATS:
+        errors = [np.var(sample, ddof=1) / len(sample) for sample in (first, second)]
+        least = 2 * float(np.sqrt(sum(errors)))
+    return gap > 0 if abs(gap) > least else None
 
 
 def _compare(

@@ -14,7 +14,8 @@ from typing import Any
 from cgscore_paper.results import MAX_UNEXPLAINED_DIFFERENCE, NOT_TESTED, Compared, table
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
-VERDICTS = (HOLDS, IN_PART, FAILS, NOT_TESTED)
+UNDECIDED = "undecided"  # there are numbers, and they differ by less than their error
+VERDICTS = (HOLDS, IN_PART, FAILS, UNDECIDED, NOT_TESTED)
 
 #: Numbers of an item, and the paper's numbers beside ours.
 Document = tuple[Mapping[str, Any], Sequence[Compared]]
@@ -68,14 +69,17 @@ def measured_claim(
 ) -> Claim:
     """The claim with ours, size and parts that `find` returns; not tested if numbers are missing.
 
-    Numbers that are not finished are absent or None, which `find` may stumble over. Parts of which
-    too few trainings cannot tell are None as well; then ours is shown without a verdict.
+    Numbers that are not finished are absent or None, which `find` may stumble over. Parts on which
+    the trainings cannot decide are None as well; if all are, the claim is undecided.
     """
     try:
         ours, size, parts = find()
     except (KeyError, IndexError, TypeError):
         return Claim(claim, where, paper)
-    return Claim(claim, where, paper, ours, size if ours else "", judged(parts))
+    if not ours:
+        return Claim(claim, where, paper)
+    verdict = judged(parts)
+    return Claim(claim, where, paper, ours, size, UNDECIDED if verdict == NOT_TESTED else verdict)
 
 
 def number_claim(claim: str, where: str, compared: Sequence[Compared]) -> Claim:

@@ -49,7 +49,7 @@ def _settings(plan: Plan) -> str:
         "(`cgscore/solvers/sampled/shared_draws.py`). Channels of CIFAR are standardised.",
         "± is a sample standard deviation, given for three repeats or more. Accuracies differ if "
         "they do by two standard errors; of fewer than three trainings, by more than "
-        f"{SMALL}, or else the claim counts as not tested.",
+        f"{SMALL}. A claim of which no accuracies differ is undecided.",
         "Wrong labels: an exact count, the same share of every class, spread evenly over the "
         "others.",
         "Seconds are of the wall clock of two cores that also did other work. Every JSON file "

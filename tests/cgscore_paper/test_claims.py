@@ -14,6 +14,7 @@ from cgscore_paper.claims import (
     FAILS,
     HOLDS,
     IN_PART,
+    UNDECIDED,
     Claim,
     claims_table,
     count_sentence,
@@ -91,7 +92,7 @@ def numbers(cg: float, random: float) -> dict[str, Any]:
     [
         (0.897, 0.89, (HOLDS, IN_PART)),
         (0.88, 0.89, (FAILS, FAILS)),
-        (0.892, 0.8905, (NOT_TESTED, NOT_TESTED)),  # one training each cannot tell
+        (0.892, 0.8905, (UNDECIDED, UNDECIDED)),  # one training each cannot tell
     ],
 )
 def test_figure_2(cg: float, random: float, verdicts: tuple[str, str]) -> None:
@@ -106,9 +107,14 @@ def test_figure_2(cg: float, random: float, verdicts: tuple[str, str]) -> None:
     assert others == {NOT_TESTED}
 
 
+def test_without_numbers_nothing_is_tested() -> None:
+    claims = all_claims({})
+    assert {(one.verdict, one.ours, one.size) for one in claims} == {(NOT_TESTED, "", "")}
+
+
 def test_accuracies_differ_by_two_standard_errors() -> None:
     assert above([0.9, 0.91, 0.92], [0.8, 0.81, 0.82])
-    assert above([0.9, 0.91, 0.92], [0.905, 0.9, 0.91]) is False  # within errors
+    assert above([0.9, 0.91, 0.92], [0.905, 0.9, 0.91]) is None  # within errors
     assert above([0.8, 0.81, 0.82], [0.9, 0.91, 0.92]) is False
     assert above([0.9, 0.91, 0.92], [0.905, 0.9, 0.91], -0.05)
     assert above([0.9], [0.8, 0.81])
@@ -141,5 +147,5 @@ def test_the_table_counts_its_verdicts() -> None:
     claims = [Claim("a", "b", "c", "d", "e", HOLDS), Claim("f", "g", "h")]
     assert "| a | b | c | d | e | **holds** |" in claims_table(claims)
     assert count_sentence(claims) == (
-        "2 claims: 1 holds, 0 hold in part, 0 do not hold, 1 not tested."
+        "2 claims: 1 holds, 0 hold in part, 0 do not hold, 0 undecided, 1 not tested."
     )
