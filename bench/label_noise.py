@@ -110,10 +110,12 @@ def ours(
 ) -> dict[str, list[Any]]:
     """Ours with the automatic ridge, and the paper's detectors with ridge 0, on every labelling."""
     detectors = DETECTORS if detectors is None else detectors
-    some, k = ridge_sample(len(X), 0), int(y.max()) + 1
-    rows = unit_rows(X[some])
+    k = int(y.max()) + 1
     start = time.perf_counter()
-    chosen = [least_error(rows, class_targets(z[some], k)).ridge for z in Z]
+    chosen = []
+    for z in Z:
+        some = ridge_sample(z, 0)
+        chosen.append(least_error(unit_rows(X[some]), class_targets(z[some], k)).ridge)
     each = (time.perf_counter() - start) / len(Z)
     found: dict[str, list[Any]] = {name: [None] * len(Z) for name in ("ours", *detectors)}
     for ridge in sorted({*([0.0] if detectors else []), *chosen}):

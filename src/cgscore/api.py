@@ -380,7 +380,7 @@ def _with_ridge(
     """The options with a ridge that is a number, and how it was found if that was asked for."""
     if not np.isnan(options.ridge):
         return options, None
-    sample = ridge_sample(len(dataset), options.seed)
+    sample = ridge_sample(labels.codes, options.seed)
     part = replace(labels, values=labels.values[sample], codes=labels.codes[sample])
     rows = unit_rows(dataset.X[sample], kernel=options.kernel, positions=sample)
     targets = part.targets()

@@ -98,6 +98,19 @@ def margin(loo: Array, codes: NDArray[np.intp]) -> Array:
     return result
 
 
+def class_error(alpha: Array, d: Array) -> float:
+    """Mean squared leave-one-out residual, less what the classes of an example have in common.
+
+    Targets are -1 in all columns but one. How well that constant is predicted moves all classes
+    alike, and changes neither the predicted class nor the margin; with many classes it would be
+    most of the error. A single column, as of a regression, keeps its residuals as they are.
+    """
+    residuals = alpha / d[:, None]
+    if residuals.shape[1] > 1:
+        residuals -= residuals.mean(axis=1, keepdims=True)
+    return float((residuals**2).mean())
+
+
 def missing(loo: Array) -> NDArray[np.bool_]:
     """Which examples lack the prediction of any class."""
     result = np.empty(len(loo), bool)

@@ -26,10 +26,11 @@ def drawn_by_a_user(n: int, share: float, seed: int) -> set[int]:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_samples_do_not_follow_what_users_draw_with_the_same_seed(share: float, seed: int) -> None:
     n = 5000
+    codes = np.arange(n) % 10
     rows = streamed_rows(np.random.default_rng(9).standard_normal((n, 4)))
     samples = {
-        "ridge": ridge_sample(n, seed),
-        "ridge of landmarks": sample_of(n, seed),
+        "ridge": ridge_sample(codes, seed),
+        "ridge of landmarks": sample_of(codes, seed),
         "landmarks": landmarks_of(rows, 300, 0.1, seed=seed).positions,
     }
     theirs = drawn_by_a_user(n, share, seed)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from cgscore.execution.blas import one_blas_thread
 from cgscore.typing import Array, Index
 from cgscore.valuation import row_chunks
 
@@ -106,8 +107,13 @@ def calibrate(
         slope = np.concatenate([(F.T @ posterior).ravel(), posterior.sum(axis=0)])
         return penalty / 2 * float(away @ away) - float(np.log(total).sum()), penalty * away - slope
 
-    # A search that stops early is no error: what it reached is judged by its likelihood.
-    x = minimize(cost, first, jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS}).x
+    # A search that stops early is no error: what it reached is judged by its likelihood. Its many
+    # small products take three times as long if threads wait for each other.
+    with one_blas_thread():
+        found = minimize(
+            cost, first, jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS}
+        )
+    x = found.x
     return Calibration(start.b, x[: k * k].reshape(k, k), x[k * k :])
 
 
@@ -119,7 +125,7 @@ def best_penalty(F: Array, codes: Index, T: Array, start: Calibration) -> float 
     """
     if F.shape[1] > MAX_FULL_CLASSES:
         return None
-    fit, held = _halves(F, codes)
+    fit, held = halves(F, codes)
     logs = {
         penalty: log_likelihoods(
             F[held], codes[held], T, calibrate(F[fit], codes[fit], T, start, penalty)
@@ -134,7 +140,7 @@ def best_penalty(F: Array, codes: Index, T: Array, start: Calibration) -> float 
     )
 
 
-def _halves(F: Array, codes: Index) -> tuple[Index, Index]:
+def halves(F: Array, codes: Index) -> tuple[Index, Index]:
     """Two halves with the same classes, equally hard to predict, whatever the order of the rows."""
     order = np.lexsort((F[np.arange(len(F)), codes], codes))
     return order[::2], order[1::2]

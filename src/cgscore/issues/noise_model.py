@@ -48,6 +48,7 @@ from cgscore.issues.calibration import (
     Calibration,
     best_penalty,
     calibrate,
+    halves,
     log_likelihood,
     sample_rows,
     sharpest,
@@ -58,7 +59,7 @@ from cgscore.typing import Array, Index
 #: Levels of noise considered where classes may overlap, relative to the noise among anchors.
 NOISE_LEVELS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
 MIN_GAIN = 3.0  # of the log likelihood, for which a lower level is taken
-MAX_OVERLAP_LEVEL = 0.5  # from which level down most odd labels of anchors are natural confusion
+MAX_OVERLAP_LEVEL = 0.7  # from which level down odd labels of anchors are natural confusion, too
 
 
 @dataclass(frozen=True)
@@ -147,17 +148,31 @@ def _likely_level(
     """The level of noise under which the labels are most likely, T scaled to it, and calibration.
 
     The less noise, the more of the odd labels is confusion by nature, and the blunter are
-    predictions. Unless classes are known to overlap, the level of the anchors has to be too high
-    by half, and labels more likely by `MIN_GAIN`.
+    predictions. Labels that a matrix W was learnt from are too likely, the more so the more classes
+    there are, and held-out ones too unlikely, as only half of the labels are learnt from: the mean
+    of both logarithms counts. Unless classes are known to overlap, labels have to be more likely
+    by `MIN_GAIN` than under the level of the anchors.
     """
     fits = []
     for level in NOISE_LEVELS:
-        if not overlap and MAX_OVERLAP_LEVEL < level < 1:
-            continue
         scaled = level * T + (1 - level) * np.eye(len(T))
         calibration = calibrate(F, codes, scaled, sharpest(F, codes, scaled), penalty)
-        fits.append((log_likelihood(F, codes, scaled, calibration), level, scaled, calibration))
+        logs = log_likelihood(F, codes, scaled, calibration)
+        if penalty is not None:
+            logs = (logs + _held_out(F, codes, scaled, penalty)) / 2
+        fits.append((logs, level, scaled, calibration))
     best = max(fits, key=lambda fit: fit[0])
     clearly = overlap or best[0] >= fits[0][0] + MIN_GAIN
     _, level, scaled, calibration = best if clearly else fits[0]
     return level, scaled, calibration
+
+
+def _held_out(F: Array, codes: Index, T: Array, penalty: float) -> float:
+    """Log likelihood of all labels, each half under what was learnt from the other."""
+    first, second = halves(F, codes)
+    logs = 0.0
+    for fit, held in ((first, second), (second, first)):
+        start = sharpest(F[fit], codes[fit], T)
+        calibration = calibrate(F[fit], codes[fit], T, start, penalty)
+        logs += log_likelihood(F[held], codes[held], T, calibration)
+    return logs

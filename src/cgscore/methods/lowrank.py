@@ -184,7 +184,7 @@ def choose_ridge(
     n = len(rows)
     METHOD.check_memory(Sizes(*rows.shape, max(1, len(labels.classes))), options)
     landmarks = landmarks_of(rows, landmark_count(n, options), 0.0, seed=options.seed)
-    sample = ridge.sample_of(n, options.seed)
+    sample = ridge.sample_of(labels.codes, options.seed)
     Y = targets_of(labels)[sample]
     if labels.task == "regression":
         Y = Y - np.median(labels.values)

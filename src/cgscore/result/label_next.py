@@ -44,7 +44,7 @@ def label_next(
     n, ridge = len(scores), scores.judging_ridge
     if ridge == 0:
         labels = as_labels(scores.table["given_label"].to_numpy(), n, scores.meta["task"])
-        sample = ridge_sample(n, seed)
+        sample = ridge_sample(labels.codes, seed)
         ridge = least_error(rows[sample], labels.targets()[sample]).ridge
     return label_next_lowrank(
         rows, n, k, ridge=ridge, landmarks=landmarks, seed=seed, progress=reporter(progress)

@@ -71,7 +71,7 @@ class Selector:
         self.Y = _centred(Y) if codes is None else Y
         self.landmarks = min(len(rows), landmarks or MAX_LANDMARKS)
         if ridge is None or ridge == 0:  # at ridge 0 a wrong label is fitted as well as any other
-            sample = ridge_sample(len(rows), seed)
+            sample = ridge_sample(np.argmax(self.Y, axis=1), seed)
             ridge = least_error(rows[sample], self.Y[sample]).ridge
         self.ridge = ridge
         self._features: Features | None = None

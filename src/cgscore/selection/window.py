@@ -69,7 +69,7 @@ def window_qualities(
         their variance explained.
     """
     rng = stream(seed, "window")
-    sample = ridge_sample(len(rows), seed)
+    sample = ridge_sample(np.argmax(Y, axis=1), seed)
     ridge = least_error(rows[sample], Y[sample]).ridge
     judged = np.sort(rng.choice(len(rows), min(MAX_JUDGED, len(rows)), replace=False))
     qualities: dict[float, float] = {}

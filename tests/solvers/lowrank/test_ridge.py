@@ -29,8 +29,9 @@ def test_the_ridge_is_a_minimum_of_the_error_of_the_model(
     for value in candidates:
         landmarks = landmarks_of(rows, 30, float(value), seed=0)
         values = solve(rows, landmarks, targets, executor=Local(), progress=Silent()).valuation
-        errors.append(np.mean((targets[:] - values.loo) ** 2))
-    sample = ridge.sample_of(180, 0)
+        residuals = targets[:] - values.loo
+        errors.append(np.mean((residuals - residuals.mean(axis=1, keepdims=True)) ** 2))
+    sample = ridge.sample_of(y, 0)
     assert sample.tolist() == list(range(180))
     found = ridge.least_error(
         rows[sample],

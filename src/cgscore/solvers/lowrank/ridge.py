@@ -24,17 +24,22 @@ from cgscore.solvers.cholesky.inplace import cholesky, left_solve, right_solve, 
 from cgscore.solvers.lowrank import model
 from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks, similar_blocks
 from cgscore.solvers.lowrank.model import Landmarks
-from cgscore.solvers.ridge_search import CANDIDATES, MAX_CLASSES, RidgeChoice
-from cgscore.typing import Array, Index
+from cgscore.solvers.ridge_search import (
+    CANDIDATES,
+    RidgeChoice,
+    class_sample,
+    sampled_columns,
+)
+from cgscore.typing import Array, Codes, Index
+from cgscore.valuation import class_error
 
 SAMPLE_SIZE = 4000
 STEPS = (4, 2, 1)  # along the candidates
 
 
-def sample_of(n: int, seed: int) -> Index:
+def sample_of(codes: Codes, seed: int) -> Index:
     """Rows on which the ridge is chosen, ascending."""
-    positions = stream(seed, "ridge of landmarks").choice(n, min(n, SAMPLE_SIZE), replace=False)
-    return np.sort(positions)
+    return class_sample(codes, SAMPLE_SIZE, stream(seed, "ridge of landmarks"))
 
 
 def least_error(
@@ -62,8 +67,7 @@ def least_error(
     executor : Executor
         Who finds the blocks.
     """
-    if Y.shape[1] > MAX_CLASSES:
-        Y = Y[:, np.linspace(0, Y.shape[1] - 1, MAX_CLASSES).astype(int)]
+    Y = sampled_columns(Y)
     largest = -(-MAX_BLOCK_ROWS * len(rows) // n)
     parts = similar_blocks(rows, seed=0, executor=executor, largest=largest)
     with all_blas_threads():
@@ -115,7 +119,7 @@ def _sample(
 
 
 def _error(sample: _Sample, ridge: float) -> float:
-    """Mean squared leave-one-out error of the model with this ridge."""
+    """Leave-one-out error of the model with this ridge (`class_error`)."""
     m = sample.Phi.shape[1]
     factors = [model.factor(left.copy(order="F"), ridge) for left in sample.residuals]
     scaled = _solved(factors, sample.blocks, sample.Phi)  # G^-1 Phi
@@ -135,7 +139,7 @@ def _error(sample: _Sample, ridge: float) -> float:
         inverse = np.eye(len(G), order="F")
         left_solve(G, inverse)
         d[block] += np.einsum("ij,ij->j", inverse, inverse)
-    return float(((alpha / d[:, None]) ** 2).mean())
+    return class_error(alpha, d)
 
 
 def _solved(
