@@ -82,7 +82,7 @@ def two_against_one() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for method, sizes, more in (
         ("subsample", (5_000, 200, 5), {"ratio": 2, "runs": 4}),
-        ("lowrank", (40_000, 200, 10), {"ridge": 0.1, "landmarks": 1500}),
+        ("lowrank", (80_000, 200, 10), {"ridge": 0.1, "landmarks": 1000}),
     ):
         X, y = blobs(*sizes)
         options: dict[str, Any] = {"method": method, "judge": False, **more}

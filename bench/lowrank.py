@@ -6,6 +6,7 @@
     python bench/lowrank.py whole               # all of four data sets, against iterative
     python bench/lowrank.py growth              # 160,000 and 320,000 examples
     python bench/lowrank.py classes             # 200,000 examples of 5,000 classes
+    python bench/lowrank.py sizes               # every method against exact, 1,000 to 20,000
 
 Labels of 20 % of the examples are replaced by another class at random. Compared
 are margins: rank correlation with those of the other method, and the area under the curve (AUROC)
@@ -45,6 +46,7 @@ RESULTS = Path(__file__).parents[1] / "results" / "lowrank.json"
 NAMES = ("Fashion-MNIST", "CIFAR-10")
 ENCODED = {"CIFAR-10 features": "cifar10", "CIFAR-100 features": "cifar100"}
 COUNTS = (500, 1000, 2000, 4000, 8000)
+SIZES = (1000, 4000, 10_000, 20_000)
 SHARED = "--shared" in sys.argv  # then seconds say little
 
 
@@ -133,7 +135,8 @@ def quality(options: argparse.Namespace) -> None:
 
 def one(options: argparse.Namespace) -> None:
     """One run in a process of its own: margins to a file, figures to standard output."""
-    X, y = inputs(options.names[0])
+    name = options.names[0]
+    X, y = inputs(name) if options.sample is None else sample(name, options.sample)
     codes, wrong = replaced(y, int(y.max()) + 1, 0.2)
     start = time.perf_counter()
     scores = cgscore.score(
@@ -214,6 +217,23 @@ def fill(X: Any, centres: Any, codes: Any, seed: int, spread: float) -> None:
         X[part] = centres[codes[part]] + spread * noise
 
 
+def sizes(options: argparse.Namespace) -> None:
+    """Every method with the same ridge, against exact margins, on samples of some sizes."""
+    name, found = options.names[0], []
+    for n in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            figures = _process(name, folder, "--sample", str(n), "--method", "exact")
+            true, ridge = np.load(Path(folder) / "margin.npy"), str(figures["ridge"])
+            found.append({"n": n, **figures, "margin": 1.0})
+            for method in ("iterative", "partition", "lowrank"):
+                figures = _process(
+                    name, folder, "--sample", str(n), "--method", method, "--ridge", ridge
+                )
+                estimate = np.load(Path(folder) / "margin.npy")
+                found.append({"n": n, **figures, "margin": rank_correlation(estimate, true)})
+    write("sizes", {"share_replaced": 0.2, "data": name, "runs": found})
+
+
 def growth(options: argparse.Namespace) -> None:
     """Time against n."""
     found = []
@@ -241,8 +261,8 @@ def growth(options: argparse.Namespace) -> None:
         print(found[-1], flush=True)
     ratio = found[1]["seconds"] / found[0]["seconds"]
     print(f"ratio {ratio:.2f}")
-    sizes = {"p": options.columns, "landmarks": options.landmarks or 1000}
-    write("growth", {**sizes, "runs": found, "ratio": ratio})
+    shape = {"p": options.columns, "landmarks": options.landmarks or 1000}
+    write("growth", {**shape, "runs": found, "ratio": ratio})
 
 
 def classes(options: argparse.Namespace) -> None:
@@ -254,7 +274,12 @@ def classes(options: argparse.Namespace) -> None:
     codes, wrong = replaced(codes, k, 0.1)
     start = time.perf_counter()
     scores = cgscore.score(
-        X, codes, method="lowrank", ridge=0.1, landmarks=options.landmarks or 1000, progress=False
+        X,
+        codes,
+        method="lowrank",
+        ridge="auto",
+        landmarks=options.landmarks or 1000,
+        progress=False,
     )
     scored = time.perf_counter() - start
     summary, issues = scores.issue_summary(), scores.label_issues()
@@ -264,6 +289,7 @@ def classes(options: argparse.Namespace) -> None:
         "p": options.columns,
         "classes": k,
         "landmarks": scores.meta["landmarks"],
+        "ridge": scores.meta["ridge"],
         "seconds": scored,
         "timings": scores.meta["timings"],
         "peak_bytes": peak_memory(),
@@ -281,7 +307,7 @@ def classes(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("quality", "whole", "growth", "classes", "one"))
+    parser.add_argument("part", choices=("quality", "whole", "sizes", "growth", "classes", "one"))
     parser.add_argument("--names", nargs="+", default=NAMES, choices=[*NAMES, *ENCODED])
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=256)
@@ -289,6 +315,7 @@ def main() -> None:
     parser.add_argument("--landmarks", type=int)
     parser.add_argument("--ridge", type=float)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--sample", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--shared", action="store_true", help="other work runs here, too")
     options = parser.parse_args()
     if options.part != "one" and not SHARED:
