@@ -110,7 +110,7 @@ preprocess, encoder, scaling
         (as there is for judging labels), otherwise ``exact`` on disk, or ``partition``.
     ridge : float or "auto"
         Added to the diagonal of the kernel matrix. 0 is the paper's score; ``"auto"`` is the one
-        with the least leave-one-out error on a sample, which finds wrong labels best. With 0,
+        with the least leave-one-out error on a sample, which suits finding wrong labels. With 0,
         labels are judged with the automatic one (`judge`).
     target : float, optional
         For ``iterative``: the rank correlation with the exact score that the audit must show;

@@ -88,7 +88,7 @@ def interrupted(folder: Path, n: int, *flags: str) -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_interrupting_exits_with_130(tmp_path: Path) -> None:
     errors = interrupted(tmp_path, 12_000, "--method", "exact")
-    assert errors.endswith("interrupted; nothing was written.\n")
+    assert errors.endswith("interrupted: the command did not finish.\n")
     assert "With --checkpoint FOLDER an interrupted run can be resumed" in errors
 
 

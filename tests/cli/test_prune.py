@@ -99,8 +99,8 @@ def test_data_of_what_stays(tmp_path: Path) -> None:
         ("--data-to t.csv", "the source itself"),
         ("--data-to scores.parquet", "cannot have this name"),
         ("--data-to o.csv -o o.csv", "name the same file"),
-        ("--data-to o.csv --mask", "--mask is for -o"),
-        ("--data-to o.csv --copy", "Copies instead of links"),
+        ("--data-to o.csv --mask", "--mask needs -o"),
+        ("--data-to o.csv --copy", "Copying instead of linking"),
         ("--data-to nowhere/o.csv", "does not exist"),
     ):
         before = (tmp_path / "t.csv").read_bytes(), (tmp_path / "scores.parquet").read_bytes()

@@ -168,7 +168,7 @@ def test_images_are_linked_or_copied(tmp_path: Path) -> None:
         write_filtered(dataset, KEPT, tmp_path / "few")
     write_filtered(dataset, KEPT, tmp_path / "few-0.6")  # a folder, whatever its name looks like
     assert (tmp_path / "few-0.6/cat/1.png").is_symlink()
-    with pytest.raises(OptionError, match="Copies instead of links"):
+    with pytest.raises(OptionError, match="Copying instead of linking"):
         write_filtered(dataset, KEPT, tmp_path / "o.npz", copy=True)
     with pytest.raises(OptionError, match="is inside"):
         write_filtered(dataset, KEPT, source / "few")

@@ -55,7 +55,7 @@ def with_exit_status(command: Callable[P, T]) -> Callable[P, T]:
             discard_output()
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt:
-            print_error("interrupted; nothing was written.")
+            print_error("interrupted: the command did not finish.")
             raise typer.Exit(INTERRUPTED) from None
 
     return run

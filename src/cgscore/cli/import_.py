@@ -39,8 +39,8 @@ def import_(
         typer.Option(
             "-o",
             "--output",
-            help="File for the new result, .parquet [default: RESULT with -corrected]; RESULT is "
-            "never overwritten.",
+            help="File for the new result, .parquet; RESULT is never overwritten [default: for "
+            "scores.parquet, scores-corrected.parquet].",
         ),
     ] = None,
     labels_output: Annotated[
@@ -53,7 +53,7 @@ def import_(
     ] = None,
     decisions: Annotated[
         Path | None,
-        typer.Option("--decisions", help="Log of the review [default: RESULT with .review]."),
+        typer.Option("--decisions", help="Log of the review [default: RESULT.review]."),
     ] = None,
     origin: Annotated[
         str | None,

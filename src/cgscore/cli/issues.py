@@ -53,7 +53,9 @@ def issues(
         str,
         typer.Option(
             "--by",
-            help="What decides: posterior, margin, or the paper's cg, partial or sign.",
+            help="How labels are flagged: posterior (more likely wrong than right), margin (the "
+            "prediction differs), or the paper's cg, partial (the highest scores) or sign (a "
+            "positive partial score).",
         ),
     ] = "posterior",
     expected_noise: Annotated[
@@ -64,7 +66,8 @@ def issues(
         float | None,
         typer.Option(
             "--precision",
-            help="Flag as many labels as possible with this share of them expected to be wrong.",
+            help="Flag the worst labels, as many as keep the share of wrong ones among them this "
+            "high; none where that cannot be promised.",
         ),
     ] = None,
     count: Annotated[

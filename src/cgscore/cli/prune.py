@@ -121,7 +121,11 @@ def prune(
         ),
     ] = None,
     copies: Annotated[
-        bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
+        bool,
+        typer.Option(
+            "--copy",
+            help="With --data-to and a folder of images: copy the images instead of linking them.",
+        ),
     ] = False,
     data: ScoredDataOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of random choices.")] = 0,
@@ -135,9 +139,9 @@ def prune(
 
     check_selection(keep, order, offset, seed)
     if data_output is None and copies:
-        raise OptionError("--copy is for --data-to, which is not given.")
+        raise OptionError("--copy needs --data-to.")
     if output is None and data_output is not None and (mask or weights):
-        raise OptionError(f"{'--mask' if mask else '--weights'} is for -o, which is not given.")
+        raise OptionError(f"{'--mask' if mask else '--weights'} needs -o.")
     if output is None and data_output is None:
         output = DEFAULT_OUTPUT
     if weights and output is not None and output.suffix.lower() == ".npy":

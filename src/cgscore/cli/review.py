@@ -31,7 +31,7 @@ def review(
     data: ScoredDataOption = None,
     decisions: Annotated[
         Path | None,
-        typer.Option("--decisions", help="File for the decisions [default: SOURCE with .review]."),
+        typer.Option("--decisions", help="File for the decisions [default: SOURCE.review]."),
     ] = None,
     reviewer: Annotated[
         str | None, typer.Option("--reviewer", help="Your name, saved with every decision.")
@@ -87,7 +87,8 @@ def review(
         ),
     ] = None,
     copies: Annotated[
-        bool, typer.Option("--copy", help="Copy images to that folder instead of linking them.")
+        bool,
+        typer.Option("--copy", help="With --folder-to: copy the images instead of linking them."),
     ] = False,
     task: TaskOption = "auto",
     as_json: JsonOption = False,
@@ -102,7 +103,7 @@ def review(
     if labels_output is not None and labels_output == changes_output:
         raise OptionError("--labels-to and --changes-to name the same file.")
     if copies and folder is None:
-        raise OptionError("--copy is for --folder-to, which is not given.")
+        raise OptionError("--copy needs --folder-to.")
     if labels_output is None and changes_output is None and folder is None and not merge_files:
         _check_server()
     needs_data = data is not None or folder is not None or read.encoder is not None
@@ -188,7 +189,10 @@ def _print_merged(session: Review, merged: Merged) -> None:
         chosen = ", ".join(f"{_printable(who)}: {_printable(what)}" for who, what in labels.items())
         print(f"  {_printable(str(identity))}  {chosen}")
     if merged.disagreements:
-        print("They are open again. To decide on them, run the same command without --merge.")
+        print(
+            "These examples are undecided again. To decide on them, run the same command without "
+            "--merge."
+        )
 
 
 def _printable(text: str) -> str:

@@ -58,7 +58,8 @@ def score(
         typer.Option(
             "--ridge",
             help="Added to the diagonal of the kernel: 0 as in the paper, another number, or auto, "
-            "which finds wrong labels best.",
+            "the one with the least leave-one-out error on a sample, which suits finding wrong "
+            "labels.",
         ),
     ] = "0",
     ratio: RatioOption = 4.0,
@@ -71,10 +72,18 @@ def score(
     ] = "relu",
     task: TaskOption = "auto",
     duplicates: Annotated[
-        str, typer.Option("--duplicates", help="What to do with identical rows: merge or error.")
+        str,
+        typer.Option(
+            "--duplicates",
+            help="Identical rows: merge (at ridge 0, score them as one) or error (refuse them).",
+        ),
     ] = "merge",
     memory_limit: Annotated[
-        str | None, typer.Option("--memory-limit", help="Largest memory to use, such as 4GB.")
+        str | None,
+        typer.Option(
+            "--memory-limit",
+            help="Memory to use beside the data, such as 4GB [default: what is free].",
+        ),
     ] = None,
     dtype: Annotated[
         str,

@@ -32,26 +32,27 @@ MIN_CERTAIN = 0.9  # an example is atypical only if its class is at least this p
 MIN_ATYPICAL_QUANTILE = 0.95  # and its CG at least this quantile of its class
 
 RIDGE_HINT = (
-    "These scores have ridge 0, as in the paper. The automatic ridge ranks wrong labels better: "
-    'score with ridge="auto" (command line: --ridge auto).'
+    "These scores have ridge 0, as in the paper. The automatic ridge usually ranks wrong labels "
+    'better: score with ridge="auto" (command line: --ridge auto).'
 )
 UNINFORMATIVE_HINT = (
-    "What the other examples predict agrees with the given labels no better than chance: these "
-    "inputs say nothing about the labels, and no label is flagged. Other features may help."
+    "Predictions from the other examples agree with the given labels no better than chance: these "
+    "inputs do not predict the labels, so no label is flagged. Other features may help."
 )
 CONTESTED_PROMISE_HINT = (
-    "No precision can be promised, and no label is flagged (except where identical inputs "
-    "contradict it): labels that look wrong mostly name a similar class, so mistakes cannot be "
-    "told from classes that overlap naturally."
+    "No precision can be promised, so no label is flagged (except among identical inputs with "
+    "different labels): labels that look wrong mostly name a similar class, so wrong labels cannot "
+    "be told apart from classes that overlap."
 )
 OVERLAP_PROMISE_HINT = (
-    "No precision can be promised, and no label is flagged (except where identical inputs "
-    "contradict it): classes overlap so much in these inputs that even clear examples are "
-    "confused. Other features may help."
+    "No precision can be promised, so no label is flagged (except among identical inputs with "
+    "different labels): classes overlap so much in these inputs that even the examples predicted "
+    "with most certainty are confused. Other features may help."
 )
 FEW_PROMISE_HINT = (
     "No label is flagged: too few labels look wrong with enough certainty to promise this "
-    "precision. Ask for a lower one, or leave it out to see what is more likely wrong than right."
+    "precision. Ask for a lower precision, or omit it to flag every label that is more likely "
+    "wrong than right."
 )
 
 

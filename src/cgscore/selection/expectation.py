@@ -86,7 +86,9 @@ def left_out_predictions(features: Features, Y: Array, ridge: float, fitted: Ind
         L, status = dpotrf(inner, lower=1, clean=1, overwrite_a=1)
         M, inverted = dpotri(L, lower=1, overwrite_c=1)
         if status or inverted:
-            raise SingularKernelError(f"The kept examples cannot be solved for with {ridge=:g}.")
+            raise SingularKernelError(
+                f"The system of the kept examples is singular with {ridge=:g}. Use a larger ridge."
+            )
         M = np.tril(M) + np.tril(M, -1).T
         F: Array = features.Phi @ (M @ (weighted.T @ Y[fitted]))
         own = np.einsum("ij,ij->i", Phi @ M, weighted)[:, None]

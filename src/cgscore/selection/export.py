@@ -66,7 +66,7 @@ def check_target(source: str, to: Path, *, copy: bool = False) -> None:
     new_folder = origin.is_dir() and _is_folder_name(to)
     links = reader is not None and not reader.compared
     if copy and not (new_folder and links):
-        raise OptionError("Copies instead of links are for a new folder of images.")
+        raise OptionError("Copying instead of linking is only possible for a new folder of images.")
     if new_folder:
         check_new_folder(to, origin)
     if to.suffix.lower() != ".npz" and (reader is None or not _same_format(reader, to)):

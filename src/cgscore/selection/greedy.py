@@ -148,7 +148,9 @@ class _State:
         S[np.diag_indices(len(J))] += self.noise[J]
         L, status = dpotrf(S, lower=1, clean=1, overwrite_a=1)
         if status:
-            raise SingularKernelError("A block of chosen examples cannot be solved for.")
+            raise SingularKernelError(
+                "The system of a block of chosen examples is singular. Use a larger ridge."
+            )
         T = solve_triangular(L, A.T, lower=True, check_finite=False).T
         GT = self.G @ T
         W, Z = T.T @ GT, solve_triangular(L, self.E[J], lower=True, check_finite=False)
@@ -297,7 +299,9 @@ def _posterior(problem: _Problem, chosen: Index) -> Array:
     L, status = dpotrf(inner, lower=1, clean=1, overwrite_a=1)
     M, inverted = dpotri(L, lower=1, overwrite_c=1)
     if status or inverted:
-        raise SingularKernelError("The chosen examples cannot be solved for. Use a larger ridge.")
+        raise SingularKernelError(
+            "The system of the chosen examples is singular. Use a larger ridge."
+        )
     symmetric: Array = np.tril(M) + np.tril(M, -1).T
     return symmetric
 

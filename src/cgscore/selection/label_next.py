@@ -132,7 +132,8 @@ def label_next_lowrank(
         root, rooted = dpotrf(np.tril(M) + np.tril(M, -1).T, lower=1, clean=1)
         if status or inverted or rooted:
             raise SingularKernelError(
-                f"The labelled examples cannot be solved for with {ridge=:g}."
+                f"The system of the labelled examples is singular with {ridge=:g}. "
+                "Use a larger ridge."
             )
         given = Features(joint.Phi[n:] @ root, joint.rest[n:], joint.landmarks)
     return _first(given, k, ridge, progress)
