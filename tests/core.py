@@ -21,4 +21,4 @@ def core_tests() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*core_tests())
+    print(*core_tests(), end="")  # a shell on Windows would keep the end of the line

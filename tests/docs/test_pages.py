@@ -211,6 +211,15 @@ def test_all_code_is_run() -> None:
     assert set(RUN_BY_TESTS) <= {name(page) for page in pages()}
 
 
+def test_python_is_marked_as_such() -> None:
+    """Or nothing would run or even compile it."""
+    for page in pages():
+        for block in blocks(page):
+            if not block.language:
+                code = re.search(r"^(import|from) \w+|^\w+ = \w+[.(]", block.text, re.M)
+                assert not code, f"{name(page)}, line {block.line}"
+
+
 def test_what_counts_as_loaded_from_elsewhere() -> None:
     """Links to follow do not; `make docs` looks at the built site."""
     assert loaded_from_elsewhere('<a href="https://example.org">x</a><img src="a.png">') == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -12,16 +11,19 @@ import pytest
 
 import cgscore
 from tests.command import invoke
+from tests.docs.pages import DOCS
+from tests.docs.pages import blocks as page_blocks
 from tests.exchange.annotators import ANNOTATE
 from tests.exchange.data import images
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
     """The blocks of a page that are run: commands and Python, in their order."""
-    found = re.findall(r"^```(sh|python)\n(.*?)^```", (DOCS / page).read_text(), re.S | re.M)
-    return [(kind, code) for kind, code in found if "without_guard" not in code]
+    return [
+        (block.language, block.text)
+        for block in page_blocks(DOCS / page)
+        if block.language in ("sh", "python") and block.run and "without_guard" not in block.text
+    ]
 
 
 def in_the_tool(name: str, export: str) -> Callable[[Path], None]:

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cgscore.errors import CGScoreWarning
+from cgscore.execution.file_names import WINDOWS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-WINDOWS = os.name == "nt"
 MAX_TEXT_WIDTH = 40  # characters of an id, label or text
 PIPE_WIDTH = 200  # characters of a line if standard output is not a terminal
 

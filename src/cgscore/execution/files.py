@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from cgscore.errors import OptionError, ResultError, StorageError
+from cgscore.execution.file_names import WINDOWS
 
-WINDOWS = os.name == "nt"
 MACOS = sys.platform == "darwin"
 RENAME_SECONDS, RENAME_PAUSE = 2.0, 0.02  # how long, and how often, Windows is asked to rename
 
