@@ -204,6 +204,7 @@ def main() -> int:
         "PYTHONWARNINGS": "ignore",
         "COLUMNS": "100",
     }
+    begun = time.monotonic()
     for page in chosen:
         start = time.monotonic()
         command = [sys.executable, "-m", "tests.docs.run_pages", "--here", str(page)]
@@ -220,6 +221,7 @@ def main() -> int:
             failed.append(name(page))
         elif verdict == "DIFFERS":
             differing.append(name(page))
+    print(f"{len(chosen)} pages in {time.monotonic() - begun:,.0f} s", flush=True)
     if failed:
         print(f"\nThe code of {len(failed)} pages fails: {', '.join(failed)}")
     if differing:
