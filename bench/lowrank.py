@@ -156,7 +156,7 @@ def one(options: argparse.Namespace) -> None:
         json.dumps(
             {
                 "method": options.method,
-                "landmarks": scores.meta["landmarks"],
+                "landmarks": scores.meta.get("landmarks"),
                 "ridge": scores.meta["ridge"],
                 "seconds": seconds,
                 "timings": scores.meta["timings"],
