@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -79,7 +80,7 @@ def blobs(n: int, p: int, k: int) -> tuple[Any, Any]:
 
 def two_against_one() -> dict[str, Any]:
     """Seconds of tasks on one worker and on two, for the paper's estimator and for landmarks."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"products": [product_rates(1), product_rates(2)]}
     for method, sizes, more in (
         ("subsample", (5_000, 200, 5), {"ratio": 2, "runs": 4}),
         ("lowrank", (80_000, 200, 10), {"ridge": 0.1, "landmarks": 1000}),
@@ -100,6 +101,32 @@ def two_against_one() -> dict[str, Any]:
         found[method] = {"n": len(X), "p": X.shape[1], "one": best[1], "two": best[2]}
         print(found[method], flush=True)
     return found
+
+
+PRODUCTS = """
+import sys, time
+import numpy as np
+from scipy.linalg import blas
+A = np.asfortranarray(np.random.default_rng(0).standard_normal((1000, 1000)))
+C, count = np.zeros_like(A), 0
+time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
+start = time.perf_counter()
+while time.perf_counter() - start < 5:
+    blas.dgemm(1.0, A, A, 1.0, C, trans_b=1, overwrite_c=1)
+    count += 1
+print(2e-9 * 1000**3 * count / (time.perf_counter() - start))
+"""
+
+
+def product_rates(processes: int) -> float:
+    """GFLOP/s of matrix products in so many processes of one thread at the same time, together."""
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", PRODUCTS, str(time.time() + 2)]
+    started = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(processes)
+    ]
+    return sum(float(process.communicate()[0]) for process in started)
 
 
 def estimates() -> list[dict[str, Any]]:
@@ -142,6 +169,11 @@ def show() -> None:
     document = json.loads(RESULTS.read_text())
     if "workers" in document:
         print(f"the better of {TURNS} runs in turns; same bits on one worker, two, and threads")
+        one, two = document["workers"]["products"]
+        print(
+            f"  matrix products in one process {one:.0f} GFLOP/s, in two {two:.0f} together: "
+            f"{two / one:.2f} times as many"
+        )
         for method in ("subsample", "lowrank"):
             row = document["workers"][method]
             print(
