@@ -12,7 +12,7 @@ from cgscore_paper.plans import Plan
 from tests.cgscore_paper.made import made
 
 
-@pytest.mark.filterwarnings("ignore:What the other examples predict")  # at 80 %
+@pytest.mark.filterwarnings("ignore:Predictions from the other examples")  # at 80 %
 def test_appendix_g(work: Work, plan: Plan, tmp_path: Path) -> None:
     result, document = made("appendix-g", work, plan, tmp_path)
     numbers = document["numbers"]

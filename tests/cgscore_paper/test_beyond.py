@@ -13,7 +13,7 @@ from cgscore_paper.trainings import WITHOUT_TRAINING
 from tests.cgscore_paper.made import made
 
 
-@pytest.mark.filterwarnings("ignore:What the other examples predict")  # with 80 % wrong labels
+@pytest.mark.filterwarnings("ignore:Predictions from the other examples")  # with 80 % wrong labels
 def test_beyond(work: Work, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beyond, "DATASETS", ("cifar-10",))  # half the trainings
     result, document = made("beyond", work, plan, tmp_path)
