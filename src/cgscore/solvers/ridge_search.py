@@ -6,8 +6,8 @@ and classes (`valuation.class_error`) needs no ground truth. In the view of a Ga
 ridge is the variance of the noise of targets, which does not depend on how many examples there are;
 so a sample serves.
 
-A class of which the sample holds one example or two is predicted by nobody, and then every ridge
-is too small. So of many classes the sample holds some, each with as many examples as it has.
+A class with a single example in the sample is predicted by none of the others, and the largest
+ridge would seem best. So of many classes the sample holds some, each with several examples.
 
 Cost: about ``9 m^3`` flops for a sample of m, and ``2 m^2 k`` for every candidate, with k classes
 in the sample.
@@ -55,8 +55,8 @@ def class_sample(codes: Codes, size: int, rng: np.random.Generator) -> Index:
     codes : (n,) array
         The class of every example; of numbers, which have no classes, 0.
     size : int
-        How many examples. If that is fewer than `MEMBERS` for each class, whole classes are taken
-        in random order, each with at most `MEMBERS` examples, until there are so many.
+        How many examples. If that is fewer than `MEMBERS` for each class, classes are taken in
+        random order, each with at most `MEMBERS` examples, until there are so many.
     rng : Generator
         Where the random numbers come from.
     """
