@@ -1,4 +1,4 @@
-"""Checks the English of pages and of help texts: ``python -m tests.docs.prose``.
+"""Checks the English of pages, help texts, docstrings and messages: ``python -m tests.docs.prose``.
 
 proselint finds clichés, redundancies, repeated words and the like (`CHECKS`); `RULES` are words of
 our own, and no sentence of a page has more than `MAX_WORDS` words. Status 1 if something is found.
@@ -6,14 +6,19 @@ our own, and no sentence of a page has more than `MAX_WORDS` words. Status 1 if 
 
 from __future__ import annotations
 
+import ast
+import itertools
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tests.docs.pages import ROOT, name, pages, prose
 
 MAX_WORDS = 45
+#: Texts of the code with fewer words are names, keys or parts of a line.
+MESSAGE_WORDS = 4
 GENERATED = {"docs/reproduction.md"}
 CHECKS = (
     "archaism",
@@ -40,7 +45,7 @@ RULES = {
     r"\bin order to\b": "to",
     r"\bdue to the fact\b": "because",
     r"\bprior to\b": "before",
-    r"\bplease note\b|\bnote that\b|\bit should be noted\b": "say it",
+    r"\bplease note\b|(?:^|[.!?]\s+)note that\b|\bit should be noted\b": "say it",
     r"\bmakes? no sense\b": "say what was found and what was expected",
     r"\bseamless(?:ly)?\b|\bpowerful\b|\bblazing(?:ly)?\b|\bcutting-edge\b": "a figure, or nothing",
     r"\bspeaks? for it\b": "supports",
@@ -49,6 +54,8 @@ RULES = {
     r"\bdata is\b": "data are",
     r"\b(?:TODO|FIXME|XXX)\b": "do it, or leave it out",
 }
+_CODE = re.compile(r"``[^`]*``|`[^`]*`")
+_REPEATED = re.compile(r"'([a-z]{2,}) \1'")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+")
 
 
@@ -98,8 +105,35 @@ def help_texts() -> Iterator[tuple[str, str]]:
             yield f"cgscore {title} {parameter.name}", getattr(parameter, "help", None) or ""
 
 
+def code_texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The line and the text of every docstring and message of a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parts = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+        if part is not node
+    }
+    for node in ast.walk(tree):
+        if id(node) in parts:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            pieces = [
+                part.value if isinstance(part, ast.Constant) else "``" for part in node.values
+            ]
+            text = "".join(map(str, pieces))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if len(text.split()) >= MESSAGE_WORDS:
+            numbers = itertools.count()
+            yield node.lineno, _CODE.sub(lambda _: f"code{next(numbers)}", text)  # noqa: B023
+
+
 def main() -> int:
-    """Print what is found in all pages and help texts; 1 if anything is."""
+    """Print what is found in all pages, help texts and modules; 1 if anything is."""
     count = 0
     roots = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
     for page in [*pages(), *roots]:
@@ -112,6 +146,13 @@ def main() -> int:
         for _, message in problems(text, sentences=False):
             print(f"{where}: {message}")
             count += 1
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for start, text in code_texts(path):
+            for line, message in problems(text, sentences=False):
+                if "lexical illusion" in message and not _REPEATED.search(message):
+                    continue  # rows of a table, formulas
+                print(f"{name(path)}:{start + line - 1}: {message}")
+                count += 1
     return 1 if count else 0
 
 

@@ -212,7 +212,7 @@ def test_a_checkpoint_of_other_work_is_refused_by_name(tmp_path: Path) -> None:
         score(checkpoint=tmp_path, memory_limit=LIMIT - 200_000)
     with pytest.raises(StorageError, match="the data differ"):
         cgscore.score(X + 1e-6, y, checkpoint=tmp_path, memory_limit=LIMIT, judge=False)
-    with pytest.raises(StorageError, match="the number of different rows differs: 900, now 899"):
+    with pytest.raises(StorageError, match="the number of distinct rows differs: 900, now 899"):
         cgscore.score(X[1:], y[1:], checkpoint=tmp_path, memory_limit=LIMIT, judge=False)
     manifest = json.loads((tmp_path / "checkpoint.json").read_text())
     for key, named in [("cgscore", "cgscore's version"), ("blas", "the BLAS library")]:

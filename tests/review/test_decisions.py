@@ -98,10 +98,10 @@ def test_an_interrupted_start_is_completed(tmp_path: Path) -> None:
         ("UPDATE about SET value = 'x' WHERE name = 'format';", "format is 'x'"),
         ("UPDATE about SET value = '0' WHERE name = 'format';", "format is '0'"),
         ("DELETE FROM about WHERE name = 'format';", "format is None"),
-        ("DELETE FROM about WHERE name = 'fingerprint';", "fingerprint of its data is missing"),
+        ("DELETE FROM about WHERE name = 'fingerprint';", "no fingerprint of its data"),
         (
             "UPDATE about SET value = x'00' WHERE name = 'fingerprint';",
-            "fingerprint of its data is missing",
+            "no fingerprint of its data",
         ),
         ("INSERT INTO about VALUES ('more', 'x');", "entries besides format"),
         ("CREATE TABLE theirs (a);", "table 'theirs'"),

@@ -121,10 +121,7 @@ def _hard_to_tell(count: int, summary: Mapping[Hashable, Any]) -> str:
     """How many labels are neither right nor wrong for sure, and why."""
     text = f"{count:,} more label{'s are' if count > 1 else ' is'} hard to judge"
     if summary["contested"]:
-        return (
-            f"{text}: labels that look wrong mostly name a similar class, and classes may simply "
-            "overlap."
-        )
+        return f"{text}: labels that look wrong mostly name a similar class; classes may overlap."
     return f"{text}: classes overlap in these inputs." if summary["overlap"] else f"{text}."
 
 

@@ -27,7 +27,7 @@ MAX_CELL = 1000  # characters of a cell
 _REASONS = {
     "wrong label": "Labelled {given}; the other examples say {suggested} ({confidence}).",
     "conflicting duplicates": "Labelled {given}; identical inputs are labelled otherwise.",
-    "undecidable": "Labelled {given}; identical inputs have other labels just as often.",
+    "undecidable": "Labelled {given}; identical inputs have other labels as often.",
     "ambiguous": "Labelled {given}; it could be of several classes.",
     "atypical": "Labelled {given}, which the other examples confirm; an unusual example.",
     "alone in its class": "Labelled {given}; no other example has this label.",

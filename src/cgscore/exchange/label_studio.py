@@ -66,7 +66,7 @@ def write(
 def labelling_configuration(examples: Examples) -> str:
     """The labelling configuration: the example, why it is suspected, and the classes.
 
-    Everything that comes from the data is escaped.
+    All texts from the data are escaped.
     """
     name, tag = _OBJECTS[examples.kind]
     lines = [

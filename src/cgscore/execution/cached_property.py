@@ -1,7 +1,7 @@
 """`functools.cached_property` as of Python 3.12: without a lock.
 
 Older versions have one lock per class, which makes threads wait for each other's data and stays
-locked for ever in a child that is forked while a thread computes.
+locked forever in a child that is forked while a thread computes.
 """
 
 from __future__ import annotations

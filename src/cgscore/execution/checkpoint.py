@@ -48,7 +48,7 @@ _NAMES = {
     "numpy": "numpy's version",
     "scipy": "scipy's version",
     "blas": "the BLAS library and its threads",
-    "rows": "the number of different rows",
+    "rows": "the number of distinct rows",
     "columns": "the number of columns",
     "inputs": "the data",
     "kernel": "the kernel",

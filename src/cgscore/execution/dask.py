@@ -295,7 +295,7 @@ class Cluster:
     def _scatter(self, value: S) -> Future[S]:
         """The value on all workers; retried if a worker dies meanwhile.
 
-        The scheduler would wait for that worker for ever: it requests as many copies as there were
+        The scheduler would wait for that worker forever: it requests as many copies as there were
         workers at the start.
         """
 

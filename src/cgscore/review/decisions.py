@@ -54,7 +54,7 @@ class Decisions:
     path : Path
         The file; created if missing.
     fingerprint : str
-        Fingerprint of the data. A file with decisions about other data is refused.
+        Fingerprint of the data. Decisions about other data are refused.
     reviewer : str, optional
         Name that is saved with every decision.
 
@@ -392,7 +392,7 @@ class Decisions:
             raise self._damaged(f"its format is {show(version)}, and the first is '1'")
         fingerprint = about.get("fingerprint")
         if not isinstance(fingerprint, str):
-            raise self._damaged("the fingerprint of its data is missing, or not a text")
+            raise self._damaged("it has no fingerprint of its data, or one that is not a text")
         if fingerprint != self._fingerprint:
             raise OptionError(
                 f"{self.path} holds decisions about other data. Choose another file for these: "

@@ -3,7 +3,7 @@
 `scipy.linalg.blas` copies what is not contiguous and holds the interpreter's lock, so that no tile
 could be read or written while a product runs. scipy offers the same routines as C functions
 (``scipy.linalg.cython_blas``); called through `ctypes` they take any block with unit stride down
-its columns, work on the spot and let other threads run.
+its columns, work in place and let other threads run.
 
 Every routine takes float64 or float32; all matrices of one call have one type.
 """

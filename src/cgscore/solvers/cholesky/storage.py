@@ -67,7 +67,7 @@ class Store(Protocol):
         ...
 
     def describe(self) -> str:
-        """Where the panels are, in a word or two."""
+        """Where the panels are, in a few words."""
         ...
 
 

@@ -11,7 +11,7 @@ d', d''     n        lower bounds of d from random blocks and from blocks of sim
 ==========  =======  =========================================================================
 
 - alpha and the x_i come from one block of conjugate gradients. At the audit examples errors of the
-  iteration enter in second order only: ``d_i = x_ii + x_i.r_i`` and ``alpha_i + x_i.r`` differ from
+  iteration count in second order only: ``d_i = x_ii + x_i.r_i`` and ``alpha_i + x_i.r`` differ from
   the truth by ``r_i.H^-1 r_i`` and ``r_i.H^-1 r``.
 - d is d', d'' calibrated by the d_i (`audit`).
 - The residual of alpha is measured in float64 on some rows. If H in float32 limits it, alpha is
