@@ -38,14 +38,19 @@ def test_info(tmp_path: Path) -> None:
     text = invoke(*imagenet, "--runs", "10", "--worker-memory", "32GB", folder=tmp_path).stdout
     assert re.search(r"^subsample +10,000 .* GB +1\.\d+ TB", text, re.MULTILINE)
     assert re.search(r"^exact .* on one machine; does not fit", text, re.MULTILINE)
-    slow, fast = (
-        json.loads(invoke(*imagenet[:4], count, "--json", folder=tmp_path).stdout)["methods"]
+    few, many = (
+        json.loads(invoke(*imagenet[:4], count, "--json", folder=tmp_path).stdout)
         for count in ("8", "64")
     )
-    assert slow["partition"]["flops"] == fast["partition"]["flops"]
-    assert slow["partition"]["bytes_moved"] < fast["partition"]["bytes_moved"]
-    assert slow["partition"]["seconds"] > 3 * fast["partition"]["seconds"]
-    assert slow["exact"]["tasks"] == 1
+    slow, fast = few["methods"]["partition"], many["methods"]["partition"]
+    assert slow["flops"] == fast["flops"]
+    assert slow["bytes_moved"] < fast["bytes_moved"]
+    # each call measures the speed of the machine, which varies
+    work = [
+        cost["seconds"] * told["flops_per_second"] for cost, told in ((slow, few), (fast, many))
+    ]
+    assert work[0] > 3 * work[1]
+    assert few["methods"]["exact"]["tasks"] == 1
 
 
 def test_info_of_suspicious_data(tmp_path: Path) -> None:

@@ -78,6 +78,8 @@ import signal, threading, uvicorn
 from urllib.request import urlopen
 from cgscore.review.server import clean_exit_on_signals, listening_socket
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+
 async def signalling(scope, receive, send):
     signal.raise_signal(signal.SIGHUP)
     await send({"type": "http.response.start", "status": 200, "headers": []})
