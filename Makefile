@@ -15,7 +15,7 @@ LOCK_DIST := constraints/dist.txt
 LOCKED := $(PIP) --require-hashes -r
 ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 
-.PHONY: help demo test test-slow test-training test-first-run test-portable test-portable-short \
+.PHONY: help demo test test-paper test-slow test-training test-first-run test-portable test-portable-short \
   test-core test-lowest test-docs docs docs-outputs browser check audit results-check bench bench-large format \
   constraints dist size clean
 
@@ -40,6 +40,10 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev $(VENV)-pydvl/.ready $(VENV)-tools/.ready browser
 	@$(BIN)/python tests/groups.py
+
+# The reproduction of the paper, with small networks.
+test-paper: $(VENV)/.dev
+	@$(BIN)/python tests/groups.py --paper
 
 # Pages are tested in a real Chromium. Without one those tests are skipped, or fail where CI=true.
 browser:

@@ -1,7 +1,8 @@
 """Runs the tests in two groups, both of them whatever happens, and says at the end what failed.
 
 The first group runs in two processes with one BLAS thread each. The second has the machine's own
-number of BLAS threads, and the cores for itself: what it tests depends on them.
+number of BLAS threads, and the cores for itself: what it tests depends on them. Tests of the
+reproduction of the paper, which train small networks, are a group of their own (``--paper``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ WITH_ALL_THREADS = [
     "tests/solvers/cholesky/test_storage.py",
     "tests/test_kernel.py",
 ]
+PAPER = "tests/cgscore_paper"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -39,16 +41,17 @@ def run(arguments: list[str], environment: dict[str, str]) -> tuple[int, list[st
 
 
 def main() -> int:
-    """Run both groups; 0 if nothing failed."""
+    """Run the groups; 0 if nothing failed."""
     more = sys.argv[1:]
+    two = ["-n", "2", "--dist", "worksteal"]
+    others = [f"--ignore={path}" for path in (*WITH_ALL_THREADS, PAPER)]
     groups: list[tuple[str, list[str], dict[str, str]]] = [
-        (
-            "two at a time, one BLAS thread each",
-            ["-n", "2", "--dist", "worksteal", *(f"--ignore={p}" for p in WITH_ALL_THREADS)],
-            ONE_THREAD,
-        ),
+        ("two at a time, one BLAS thread each", [*two, *others], ONE_THREAD),
         ("one at a time, all BLAS threads", WITH_ALL_THREADS, {}),
     ]
+    if "--paper" in more:
+        more.remove("--paper")
+        groups = [("the paper, two at a time", [*two, PAPER], ONE_THREAD)]
     summary, status = [], 0
     for name, arguments, environment in groups:
         start = time.monotonic()
