@@ -22,6 +22,7 @@ ITSELF := $(PIP) --no-deps --no-build-isolation -e .
 help:
 	@echo "make demo            score the digits that ship with scikit-learn, some labels flipped"
 	@echo "make test            run the tests"
+	@echo "make test-paper      run the tests of the paper's reproduction"
 	@echo "make test-portable   run the numerical tests as other processors would (an hour)"
 	@echo "make test-lowest     run the tests of the core with the oldest supported versions"
 	@echo "make test-core       run the tests of the core alone, with PYTHON=python3.13 or another"

@@ -13,6 +13,7 @@ there must say which one in one line, and exit with 2.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import re
 import shutil
 import subprocess
@@ -82,12 +83,18 @@ def _package_files() -> set[str]:
 def _tracked() -> set[str]:
     """Files of the repository that the source archive must have: all that pyproject includes."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        targets = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]
-    included = [f"{name}/" for name in targets["sdist"]["include"]]
+        archive = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["sdist"]
+    included = [f"{name}/" for name in archive["include"]]
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    return {name for name in listed if any(f"{name}/".startswith(one) for one in included)}
+    left_out = [pattern for name in archive["exclude"] for pattern in (name, f"{name}/*")]
+    return {
+        name
+        for name in listed
+        if any(f"{name}/".startswith(one) for one in included)
+        and not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)
+    }
 
 
 def _tool(module: str, *arguments: str | Path) -> None:

@@ -1,8 +1,8 @@
 """Files that earlier versions saved still load, with the numbers they were saved with.
 
 `files` holds one file at least of every format. ``format-1.parquet`` is the oldest: cgscore 0.1.0
-wrote it. Those of format 2 are from the development of 0.3.0, and name the version before. A new
-format comes with a file of its own, which is never written again.
+wrote it. Those called format 2 are from the development of 0.3.0, and name the version before. A
+release and a new format come with files of their own, which are never written again.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ EXPECTED = {
     "format-1-regression": Expected(1, "0.2.0", _NUMBERS_CG, _NUMBERS, judged=False),
     "format-2": Expected(2, "0.2.0", _CG_2, _CLASSES_2, judged=True),
     "format-2-regression": Expected(2, "0.2.0", _NUMBERS_CG, _NUMBERS, judged=True),
+    "0.3.0": Expected(2, "0.3.0", _CG_2, _CLASSES_2, judged=True),
+    "0.3.0-regression": Expected(2, "0.3.0", _NUMBERS_CG, _NUMBERS, judged=True),
 }
 
 
@@ -65,7 +67,7 @@ def data(task: str) -> tuple[Any, Any]:
 
 
 def test_every_format_has_a_file() -> None:
-    assert {path.stem for path in FILES.glob("*.parquet")} == set(EXPECTED)
+    assert {path.name.removesuffix(".parquet") for path in FILES.glob("*.parquet")} == set(EXPECTED)
     assert {expected.format for expected in EXPECTED.values()} == set(META)
     assert max(META) == FORMAT
 
