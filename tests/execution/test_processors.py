@@ -26,6 +26,7 @@ for name, options in {
     "iterative": {},
     "partition": {"runs": 1, "memory_limit": "3MB"},
     "subsample": {"ratio": 1, "runs": 1},
+    "lowrank": {"ridge": 0.1, "landmarks": 120},
 }.items():
     scores = cgscore.score(X, y, judge=False, **{"method": name, **options})
     found[name] = scores.table["cg"].to_numpy()
@@ -42,6 +43,7 @@ TOLERANCE = {
     "iterative": 1e-3,
     "partition": 1e-11,
     "subsample": 1e-11,
+    "lowrank": 1e-8,
 }
 
 
@@ -84,7 +86,7 @@ def test_another_processor_gives_the_same_to_a_tolerance(
 
 def test_the_number_of_threads(usual: dict[str, Any], tmp_path: Path) -> None:
     found = scores(tmp_path, OPENBLAS_NUM_THREADS="1")
-    for name in ("partition", "subsample"):  # every task has one thread
+    for name in ("partition", "subsample", "lowrank"):  # every task has one thread
         assert np.array_equal(usual[name], found[name]), name
     for name, most in TOLERANCE.items():
         assert difference(usual[name], found[name]) < most, name
