@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import blocks
+
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-pydvl" / "bin" / "python"
 
@@ -36,9 +38,22 @@ print("as expected with numpy", np.__version__)
 """
 
 
-def test_valuation_result() -> None:
+def run(program: str) -> str:
+    """What a program prints in the environment with pyDVL."""
     if not (ROOT / ".venv-pydvl" / ".ready").exists():
         pytest.skip("there is no environment with pyDVL: make .venv-pydvl/.ready")
-    done = subprocess.run([PYTHON, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert "as expected with numpy 1." in done.stdout
+    return done.stdout
+
+
+def test_valuation_result() -> None:
+    assert "as expected with numpy 1." in run(PROGRAM)
+
+
+def test_the_page_runs() -> None:
+    python = [one.text for one in blocks(ROOT / "docs" / "adapters.md") if one.language == "python"]
+    (shown,) = (code for code in python if "valuation_result" in code)
+    scored = "import cgscore\nscores = cgscore.score(X, y, ridge='auto')\n"
+    printed = run(f"{python[0]}\n{scored}{shown}\nprint(values.values.min() < 0.01, len(values))")
+    assert printed == "True 1797\n"
