@@ -62,7 +62,12 @@ def at(name: str, act: Callable[[], object]) -> Callable[[str, float], None]:
     return listen
 
 
-def test_same_bits_as_local(client: Client, data: Any, local: Any) -> None:
+@pytest.mark.parametrize("tasks", [solve.MIN_TASKS, 0])
+def test_same_bits_as_local(
+    client: Client, data: Any, local: Any, tasks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solve, "MIN_TASKS", tasks)
+    assert solve.segments_together(3, 2) == (1 if tasks else solve.MAX_TOGETHER)
     found = cgscore.score(*data, client=client, **OPTIONS)
     assert found.meta["workers"] == {"kind": "dask", "count": 2, "threads": 2}
     assert same(found, local)

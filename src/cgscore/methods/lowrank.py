@@ -26,13 +26,15 @@ from cgscore.solvers.lowrank import model, ridge
 from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, MAX_SEGMENTS
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Landmarks, Targets
-from cgscore.solvers.lowrank.solve import Outcome, solve
+from cgscore.solvers.lowrank.solve import Outcome, segments_together, solve
 from cgscore.solvers.ridge_search import RidgeChoice
 from cgscore.typing import Array
 
 MAX_LANDMARKS = 4000
 #: Sums of segments that wait for others: sizes 1, 2, 4, ... of the tree, and some that are early.
 WAITING_SUMS = 8
+#: Time outside of matrix products, as a share of that inside, by `bench/cluster.py estimates`.
+OVERHEAD = 0.35
 MAX_KEPT = 2 * 10**8  # predictions that are kept without being asked for
 MIN_CORRELATION = 0.95  # of the margin with the exact one, below which a run warns
 
@@ -54,14 +56,19 @@ class LowRank:
         held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
         count = min(MAX_SEGMENTS, -(-n // MAX_BLOCK_ROWS))
+        together = segments_together(count, workers)
         sent = 4 * n * p if 4 * n * p < MIN_MAPPED_BYTES else 0  # larger files are mapped there
         return Cost(
             flops,
             held + min(workers, count) * task,
             held + task,
             tasks=2 * count,
-            worker_bytes=sent + 8 * m * (p + 2 * m) + task,
-            traffic=workers * sent + 8 * count * m * m + n * (80 + (8 if kept else 4) * k),
+            worker_bytes=sent + 8 * m * (p + 2 * m) + model.segment_bytes(n, p, k, m, together),
+            overhead=OVERHEAD,
+            # rows to each worker three times, landmarks twice, L and Z once; sums and results back
+            traffic=workers * (3 * sent + 8 * m * (2 * p + 3 * m + k))
+            + 8 * m * m * -(-count // together)
+            + n * (80 + (8 if kept else 4) * k),
             workers=workers,
         )
 
@@ -82,7 +89,11 @@ class LowRank:
         keeps = keeps_predictions(n, targets.k, options)
         held = 8 * n * targets.k if keeps else 0
         shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
-        executor.check_memory(shared, model.segment_bytes(n, p, targets.k, m))
+        together = 1  # threads share memory: nothing is sent
+        if context.cluster:
+            count = min(MAX_SEGMENTS, -(-n // MAX_BLOCK_ROWS))
+            together = segments_together(count, executor.workers())
+        executor.check_memory(shared, model.segment_bytes(n, p, targets.k, m, together))
         flops = model.flops(n, p, targets.k, m)
         with ExitStack() as stack, progress.whole(flops):
             checkpoint = self._checkpoint(problem, options, m)
@@ -101,6 +112,7 @@ class LowRank:
                 seed=options.seed,
                 store=checkpoint,
                 file=file,
+                together=together,
             )
         report, audit_left_out = _audit(problem, outcome, flops, options, context)
         complexity = outcome.complexity.tolist()

@@ -14,6 +14,7 @@ from cgscore.kernel import own_gram, unit_rows
 from cgscore.rows import streamed_rows
 from cgscore.solvers import reference
 from cgscore.solvers.lowrank import blocks, model
+from cgscore.solvers.lowrank import solve as passes
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Landmarks, Targets
 from cgscore.solvers.lowrank.solve import Outcome, Tree, solve
@@ -180,7 +181,51 @@ def test_the_tree_adds_neighbours_of_equal_size() -> None:
         np.testing.assert_allclose(total.negative, 0.1 * sum(range(count)))
 
 
+def test_groups_of_segments_are_parts_of_the_tree() -> None:
+    """However many segments a task has, and wherever a run was interrupted: the same bits."""
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal((3, 3)) for _ in range(13)]
+
+    def sums(number: int) -> model.Sums:
+        return model.Sums(values[number].copy(order="F"), values[number] / 3, 1)
+
+    def added(numbers: list[slice]) -> model.Sums:
+        if len(numbers) == 1:
+            return sums(numbers[0].start)
+        half = len(numbers) // 2
+        return model.add(added(numbers[:half]), added(numbers[half:]))
+
+    segments = [slice(number, number + 1) for number in range(13)]
+    for first in range(13):
+        bits = set()
+        for together in (1, 2, 4, 8):
+            tree = Tree()
+            for number in range(first):
+                tree.push(sums(number))
+            groups = passes._groups(segments, first, together)
+            assert [one for group in groups for one in group] == segments[first:]
+            assert max(len(group) for group in groups) <= together
+            for group in groups:
+                tree.push(added(list(group)), len(group))
+            assert tree.count == 13
+            bits.add(tree.total().negative.tobytes())
+        assert len(bits) == 1
+
+
+def test_segments_of_a_task_leave_every_worker_enough_tasks() -> None:
+    assert [passes.segments_together(64, workers) for workers in (1, 2, 4, 5, 64)] == [
+        8,
+        4,
+        2,
+        1,
+        1,
+    ]
+    assert passes.segments_together(3, 2) == 1
+
+
 def test_memory_of_a_task_and_arithmetic_grow_as_they_should() -> None:
     assert model.flops(8000, 10, 3, 100) == pytest.approx(2 * model.flops(4000, 10, 3, 100))
     assert model.segment_bytes(10**6, 10, 3, 1000) > 8 * 1000**2
     assert model.segment_bytes(150, 10, 3, 100) < 2 * 10**6
+    more = model.segment_bytes(150, 10, 3, 1000, 8) - model.segment_bytes(150, 10, 3, 1000)
+    assert more >= 3 * 8 * 1000**2  # the sums of 4, 2 and 1 segments wait

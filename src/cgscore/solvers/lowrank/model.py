@@ -244,6 +244,14 @@ def sum_segment(shared: FirstPass, segment: slice) -> Sums:
     return Sums(negative, products, rows.stop - rows.start)
 
 
+def sum_segments(shared: FirstPass, segments: Sequence[slice]) -> Sums:
+    """The first pass over neighbouring segments, a power of two of them, added in pairs."""
+    if len(segments) == 1:
+        return sum_segment(shared, segments[0])
+    half = len(segments) // 2
+    return add(sum_segments(shared, segments[:half]), sum_segments(shared, segments[half:]))
+
+
 def add(a: Sums, b: Sums) -> Sums:
     """The sums of two neighbouring parts, in place of the first if that can be written to."""
     negative, products = _own(a.negative), _own(a.products)
@@ -324,10 +332,14 @@ def joined(parts: Sequence[Valuation]) -> Valuation:
     )
 
 
-def segment_bytes(n: int, p: int, k: int, m: int) -> int:
-    """Memory of a task: the sums, and a block with its kernel, features and targets."""
+def segment_bytes(n: int, p: int, k: int, m: int, together: int = 1) -> int:
+    """Memory of a task: the sums, and a block with its kernel, features and targets.
+
+    Of several segments `together`, the sums of the first half wait for those of the second.
+    """
     b = min(n, MAX_BLOCK_ROWS)
-    return 8 * (m * m + (k + 1) * m + b * (3 * m + 2 * p + 3 * k + 3 * b))
+    sums = (m * m + (k + 1) * m) * together.bit_length()
+    return 8 * (sums + b * (3 * m + 2 * p + 3 * k + 3 * b))
 
 
 def flops(n: int, p: int, k: int, m: int) -> float:

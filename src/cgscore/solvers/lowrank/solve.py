@@ -3,14 +3,15 @@
 Rows are taken in an order that puts similar ones into the same block (`blocks.py`), and results are
 put back into theirs. Segments of rows are tasks; they depend on n only. Sums of neighbouring
 segments are added in pairs, then pairs of pairs, whatever the order in which they arrive, so that
-any number and kind of workers gives the same bits. A store keeps the order, the sums of the first
-pass every `SAVE_SECONDS`, and every segment of the second.
+any number and kind of workers gives the same bits. Workers of a cluster add pairs of their own
+before they send them (`segments_together`). A store keeps the order, the sums of the first pass
+every `SAVE_SECONDS`, and every segment of the second.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import IO, Any
 
@@ -29,6 +30,9 @@ from cgscore.solvers.lowrank.model import FirstPass, Landmarks, SecondPass, Sums
 from cgscore.typing import Array, Index
 from cgscore.valuation import Valuation
 
+#: Tasks for every worker of a cluster, at least, so that they end at about the same time, and
+#: segments of one of them, at most: the more, the less is sent and the more memory a task takes.
+MIN_TASKS, MAX_TOGETHER = 8, 8
 SAVE_SECONDS = 60.0  # between two states of the first pass that are saved
 
 
@@ -51,6 +55,7 @@ def solve(
     seed: int = 0,
     store: StepStore | None = None,
     file: IO[bytes] | None = None,
+    together: int = 1,
 ) -> Outcome:
     """Both passes.
 
@@ -71,13 +76,15 @@ def solve(
     file : file or None
         Where leave-one-out predictions go, in float32; the valuation then maps it. By default they
         are in memory, in float64.
+    together : int
+        Segments of a task of the first pass, at most: a power of two (`segments_together`).
     """
     n, p = rows.shape
     flops = model.flops(n, p, targets.k, len(landmarks))
     with progress.phase("blocks", 0.0):
         blocks = _blocks(rows, seed, executor, store)
     shared = FirstPass(rows, blocks, landmarks, targets)
-    second = _first_pass(shared, executor, progress, flops / 2, store)
+    second = _first_pass(shared, executor, progress, flops / 2, store, together)
     second = replace(second, single=file is not None)
     parts: list[Values] = []
     segments = blocks.segments()
@@ -140,6 +147,7 @@ def _first_pass(
     progress: Progress,
     flops: float,
     store: StepStore | None,
+    together: int,
 ) -> SecondPass:
     """The sums over all rows, and what follows from them."""
     n, segments = len(shared.rows), shared.blocks.segments()
@@ -151,8 +159,10 @@ def _first_pass(
     with progress.phase("sums", flops) as advance:
         advance(flops * min(n, tree.rows()) / n, before=True)
         last = time.perf_counter()
-        for sums in in_order(executor.map(model.sum_segment, shared, segments[tree.count :])):
-            tree.push(sums)
+        groups = _groups(segments, tree.count, together)
+        results = in_order(executor.map(model.sum_segments, shared, groups))
+        for group, sums in zip(groups, results, strict=True):
+            tree.push(sums, len(group))
             advance(flops * sums.rows / n)
             if store is not None and time.perf_counter() - last >= SAVE_SECONDS:
                 store.save("first-pass", **tree.arrays())
@@ -162,6 +172,26 @@ def _first_pass(
     if store is not None:
         store.save("first-pass", L=second.L, Z=second.Z)
     return second
+
+
+def segments_together(segments: int, workers: int) -> int:
+    """How many segments are one task of the first pass on a cluster: a power of two."""
+    together = 1
+    while together < MAX_TOGETHER and segments // (2 * together) >= MIN_TASKS * workers:
+        together *= 2
+    return together
+
+
+def _groups(segments: Sequence[slice], first: int, together: int) -> list[Sequence[slice]]:
+    """Segments from the `first` on, as parts of the tree of at most so many."""
+    groups = []
+    while first < len(segments):
+        size = together
+        while first % size or first + size > len(segments):
+            size //= 2
+        groups.append(segments[first : first + size])
+        first += size
+    return groups
 
 
 def _second_pass(
@@ -207,10 +237,9 @@ class Tree:
         self.count = 0
         self._stack: list[tuple[int, Sums]] = []  # sizes fall: 4, 2, 1 of seven segments
 
-    def push(self, sums: Sums) -> None:
-        """Add the next segment."""
-        self.count += 1
-        size = 1
+    def push(self, sums: Sums, size: int = 1) -> None:
+        """Add the next segment, or the sums of so many that are a part of the tree."""
+        self.count += size
         while self._stack and self._stack[-1][0] == size:
             sums = model.add(self._stack.pop()[1], sums)
             size *= 2
