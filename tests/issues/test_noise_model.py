@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cgscore.issues import noise_model
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.verdicts import expected_wrong, flag, judge
 from tests.issues.examples import auroc, f1, flipped, predictions
@@ -44,6 +45,24 @@ def test_classes_that_overlap_are_not_taken_for_noise(monkeypatch: pytest.Monkey
     monkeypatch.setattr("cgscore.issues.noise_model.NOISE_LEVELS", (1.0,))
     naive = judge(F, y, estimate_noise(F, y, anchor_shares=(0.25,))).right
     assert (1 - naive).sum() > 2 * (1 - right).sum()
+
+
+def test_held_out_labels_count_for_the_level_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few labels of many classes: a matrix W learnt from them explains their noise as confusion."""
+    k, n = 30, 900
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % k
+    z = flipped(y, 0.2, k)
+    logits = 1.6 * (3.2 * np.eye(k)[y] + rng.standard_normal((n, k)))
+    q = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    F = 0.6 * (2 * q - 1) + 0.1 * rng.standard_normal((n, k))
+    T = np.full((k, k), 0.2 / (k - 1))
+    np.fill_diagonal(T, 0.8)
+    level, _, _ = noise_model._likely_level(F, z, T, 1.0, overlap=True)
+    assert level == 1.0
+    monkeypatch.setattr(noise_model, "_held_out", lambda *_: 0.0)
+    level, _, _ = noise_model._likely_level(F, z, T, 1.0, overlap=True)
+    assert level <= 0.5
 
 
 @pytest.mark.parametrize("k", [2, 4])
