@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, and the folder of the cache."""
+"""Atomic writes of files and folders, files that leave nothing behind, and the cache's folder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,15 @@ from cgscore.execution.file_names import WINDOWS
 
 MACOS = sys.platform == "darwin"
 RENAME_SECONDS, RENAME_PAUSE = 2.0, 0.02  # how long, and how often, Windows is asked to rename
+
+
+def scratch_file(folder: Path | None = None, *, buffering: int = -1) -> IO[bytes]:
+    """A file that is gone once it is closed and no longer mapped, also if the process is killed.
+
+    It has no name, or on Windows one that the system removes with the last handle or mapping. By
+    default it is in the temporary folder.
+    """
+    return tempfile.TemporaryFile(prefix="cgscore-", dir=folder, buffering=buffering)
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> None:

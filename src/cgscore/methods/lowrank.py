@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from cgscore.data.readers.mapped import MIN_MAPPED_BYTES
 from cgscore.errors import MemoryLimitError, OptionError
 from cgscore.execution.checkpoint import Checkpoint, digest_of, work_identity
 from cgscore.execution.executor import Executor, Local
+from cgscore.execution.files import scratch_file
 from cgscore.execution.machine import memory_room, show_bytes
 from cgscore.labels import Labels
 from cgscore.methods.cost import Cost, Sizes
@@ -100,7 +100,7 @@ class LowRank:
             if checkpoint:
                 stack.callback(checkpoint.close)
             # the predictions in it stay mapped when it is closed
-            file = None if keeps else stack.enter_context(TemporaryFile(prefix="cgscore-"))
+            file = None if keeps else stack.enter_context(scratch_file())
             with progress.phase("landmarks", 0.0):
                 landmarks = landmarks_of(rows, m, inputs.ridge, seed=options.seed)
             outcome = solve(

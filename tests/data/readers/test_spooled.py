@@ -144,7 +144,7 @@ def test_a_full_disk_is_named(
 ) -> None:
     (tmp_path / "file").write_bytes(bytes(7200))
     full = open("/dev/full", "wb", buffering=0)  # noqa: SIM115
-    monkeypatch.setattr(spooled, "TemporaryFile", lambda prefix: full)
+    monkeypatch.setattr(spooled, "scratch_file", lambda: full)
     with pytest.raises(StorageError, match=r"TMPDIR .*writing failed .*Free some space"):
         stack_rows(iter([np.zeros((100, 9))]), 100, str(tmp_path / "file"))
     usage = shutil._ntuple_diskusage(1000, 900, 100)

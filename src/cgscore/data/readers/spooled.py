@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryFile, gettempdir
+from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cgscore.data.readers.bounded import check_expansion, refuse_size
 from cgscore.data.readers.mapped import MIN_MAPPED_BYTES
 from cgscore.errors import DataError, StorageError
-from cgscore.execution.files import naming_failures
+from cgscore.execution.files import naming_failures, scratch_file
 from cgscore.execution.machine import show_bytes
 
 
@@ -86,7 +86,7 @@ class RowWriter:
                 f"{self._where} would hold {show_bytes(size)}; {show_bytes(free)} is free."
             )
         with naming_failures(self._where):
-            self._file = TemporaryFile(prefix="cgscore-")  # noqa: SIM115 - closed by __exit__
+            self._file = scratch_file()
 
     def __enter__(self) -> RowWriter:
         return self

@@ -12,7 +12,6 @@ Tiles are written behind by one thread and read ahead by another while BLAS comp
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,13 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from cgscore.errors import StorageError
-from cgscore.execution.files import naming_failures, rename_over, sync_file, sync_folder
+from cgscore.execution.files import (
+    naming_failures,
+    rename_over,
+    scratch_file,
+    sync_file,
+    sync_folder,
+)
 from cgscore.execution.sealed import seal
 from cgscore.solvers.cholesky.plan import TILES_PER_RUN, Plan
 from cgscore.typing import Array, Matrix
@@ -375,8 +380,7 @@ class PanelFiles:
         with naming_failures(self._name(i)):
             if self._keep:
                 return self._path(i).with_suffix(".part").open("wb", buffering=0)
-            file: Any = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
-            return file  # type: ignore[no-any-return]
+            return scratch_file(self.folder, buffering=0)
 
     def _seal(self, i: int, part: str | int, content: Any) -> int:
         return seal(content, self._work, self._path(i).name, part)
