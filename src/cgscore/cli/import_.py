@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,41 +90,47 @@ def import_(
     _check_outputs(new, table, log, result, str(file), data)
     tool = tool_of(file) if origin is None else find_tool(origin, "--from")
     allow_module_here(encoder)
-    with quiet_warnings():
-        scores = cgscore.load(result)
-        print_details(scores.meta)
-        captions = tool.captions(scores)
-        checked = check_corrections(scores, tool.read(file), file, captions, skip_bad=skip_bad)
-        if not checked.labels and not checked.refused:
-            raise SourceError(f"{file} holds no corrected labels. {tool.steps}")
-        dataset, reason = _data(scores, data, encoder)
-        review = Review(scores, dataset, Decisions(log, scores.meta["fingerprint"]))
-        recorded = record(review, checked.labels)
-        labels = review.labels()
-        write_table(labels, table)
-        written = {str(table): f"{len(labels):,} labels, {int(labels['changed'].sum()):,} changed"}
-        after = None
-        if dataset is not None:
-            after = renewed(scores, dataset, labels["label"].to_numpy(), show_progress())
-            after.save(new)
-            written = {str(new): f"{len(after):,} rows"} | written
-        flagged = [int(review.subject.flagged.sum())]
-        if after is not None:
-            flagged.append(int(after.label_issues()["is_label_issue"].sum()))
-    for problem in checked.problems:
-        print_note(f"left out: {problem}")
-    if as_json:
-        print_json(_document(tool.name, checked, recorded, review, flagged, after, reason, written))
-        return
-    _print_answer(tool.title, checked, recorded, flagged)
-    if after is None:
-        print(f"Scores were not updated: {reason}")
-    else:
-        for warning in after.meta["warnings"]:
-            print_warning(warning)
-    print_written({**written, str(log): _decided(review)})
-    command = shlex.join(["cgscore", "review", result if after is None else str(new)])
-    print(f"Next:     {one_line(command)}")
+    with ExitStack() as stack:
+        with quiet_warnings():
+            scores = cgscore.load(result)
+            print_details(scores.meta)
+            captions = tool.captions(scores)
+            checked = check_corrections(scores, tool.read(file), file, captions, skip_bad=skip_bad)
+            if not checked.labels and not checked.refused:
+                raise SourceError(f"{file} holds no corrected labels. {tool.steps}")
+            dataset, reason = _data(scores, data, encoder)
+            kept = stack.enter_context(closing(Decisions(log, scores.meta["fingerprint"])))
+            review = Review(scores, dataset, kept)
+            recorded = record(review, checked.labels)
+            labels = review.labels()
+            write_table(labels, table)
+            written = {
+                str(table): f"{len(labels):,} labels, {int(labels['changed'].sum()):,} changed"
+            }
+            after = None
+            if dataset is not None:
+                after = renewed(scores, dataset, labels["label"].to_numpy(), show_progress())
+                after.save(new)
+                written = {str(new): f"{len(after):,} rows"} | written
+            flagged = [int(review.subject.flagged.sum())]
+            if after is not None:
+                flagged.append(int(after.label_issues()["is_label_issue"].sum()))
+        for problem in checked.problems:
+            print_note(f"left out: {problem}")
+        if as_json:
+            print_json(
+                _document(tool.name, checked, recorded, review, flagged, after, reason, written)
+            )
+            return
+        _print_answer(tool.title, checked, recorded, flagged)
+        if after is None:
+            print(f"Scores were not updated: {reason}")
+        else:
+            for warning in after.meta["warnings"]:
+                print_warning(warning)
+        print_written({**written, str(log): _decided(review)})
+        command = shlex.join(["cgscore", "review", result if after is None else str(new)])
+        print(f"Next:     {one_line(command)}")
 
 
 def _check_outputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:

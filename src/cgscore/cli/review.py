@@ -108,26 +108,27 @@ def review(
         _check_server()
     needs_data = data is not None or folder is not None or read.encoder is not None
     session = _open_review(source, read, task, data, decisions, reviewer, needs_data=needs_data)
-    session.reviewer_error = reviewer_error
-    merged = _merge(session, merge_files or [])
-    for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
-        if output is not None:
-            _check_same_data(flag, output, session)
-    written = _write_tables(session, labels_output, changes_output)
-    if folder is not None and session.dataset is not None:
-        written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
-    if not written and merged is None:
-        from cgscore.review.server import serve
+    with contextlib.closing(session.decisions):
+        session.reviewer_error = reviewer_error
+        merged = _merge(session, merge_files or [])
+        for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
+            if output is not None:
+                _check_same_data(flag, output, session)
+        written = _write_tables(session, labels_output, changes_output)
+        if folder is not None and session.dataset is not None:
+            written[str(folder)] = _write_folder(session, session.dataset, folder, copies)
+        if not written and merged is None:
+            from cgscore.review.server import serve
 
-        serve(session, port=port, browser=browser, live=live, as_json=as_json)
-    elif as_json:
-        more = {} if merged is None else {"merged": _merge_document(session, merged)}
-        print_json({"written": list(written), "progress": session.progress(), **more})
-    else:
-        if merged is not None:
-            _print_merged(session, merged)
-        if written:
-            print_written(written)
+            serve(session, port=port, browser=browser, live=live, as_json=as_json)
+        elif as_json:
+            more = {} if merged is None else {"merged": _merge_document(session, merged)}
+            print_json({"written": list(written), "progress": session.progress(), **more})
+        else:
+            if merged is not None:
+                _print_merged(session, merged)
+            if written:
+                print_written(written)
 
 
 def _merge(session: Review, files: list[Path]) -> Merged | None:
