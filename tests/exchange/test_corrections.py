@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +82,18 @@ def test_a_stamp_is_of_one_result(scores: cgscore.Scores) -> None:
 def test_the_log_takes_all_or_nothing_and_nothing_twice(
     scores: cgscore.Scores, tmp_path: Path
 ) -> None:
-    review = Review(scores, None, Decisions(tmp_path / "log", scores.meta["fingerprint"]))
-    given = review.given
-    first = record(review, {0: int(given[0]), 1: int((given[1] + 1) % 3)})
-    assert (first.kept, first.accepted + first.changed, first.known) == (1, 1, 0)
-    again = record(review, {0: int(given[0]), 2: int(given[2])})
-    assert (again.kept, again.known, again.replaced) == (1, 1, 0)
-    other = record(review, {1: int(given[1])})
-    assert (other.kept, other.replaced) == (1, 1)
-    with pytest.raises(OptionError, match="label must be a class"):
-        record(review, {3: int(given[3]), 4: 99})
-    assert set(review.decisions.current()) == {0, 1, 2}
+    with closing(Decisions(tmp_path / "log", scores.meta["fingerprint"])) as decisions:
+        review = Review(scores, None, decisions)
+        given = review.given
+        first = record(review, {0: int(given[0]), 1: int((given[1] + 1) % 3)})
+        assert (first.kept, first.accepted + first.changed, first.known) == (1, 1, 0)
+        again = record(review, {0: int(given[0]), 2: int(given[2])})
+        assert (again.kept, again.known, again.replaced) == (1, 1, 0)
+        other = record(review, {1: int(given[1])})
+        assert (other.kept, other.replaced) == (1, 1)
+        with pytest.raises(OptionError, match="label must be a class"):
+            record(review, {3: int(given[3]), 4: 99})
+        assert set(review.decisions.current()) == {0, 1, 2}
 
 
 @pytest.mark.parametrize(

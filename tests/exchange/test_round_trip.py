@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,9 @@ def check_round_trip(name: str, source: Source, *, crowded: bool = False) -> Non
     assert done.returncode == 0, done.stderr
     assert f"{len(source.truth)} decisions from {find_tool(name).title}" in done.stdout
     assert result.read_bytes() == content
-    with_log = Decisions(tmp_path / f"{result.name}.review", before.meta["fingerprint"]).current()
-    assert set(with_log) == set(source.truth)
+    log = tmp_path / f"{result.name}.review"
+    with closing(Decisions(log, before.meta["fingerprint"])) as decisions:
+        assert set(decisions.current()) == set(source.truth)
 
     labels = before.table["given_label"].to_numpy().copy()
     for at, label in source.truth.items():
