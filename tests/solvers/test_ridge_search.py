@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import numpy as np
 import pytest
 
 import cgscore
 from cgscore.errors import OptionError
+from cgscore.execution import blas
+from cgscore.kernel import own_gram, unit_rows
 from cgscore.solvers import ridge_search as ridges
 from cgscore.valuation import class_targets
 from tests.issues.examples import blobs
@@ -73,3 +78,17 @@ def test_columns_without_an_example_are_left_out() -> None:
     assert ridges.sampled_columns(Y[:, :1]).shape == (4, 1)
     assert ridges.sampled_columns(-np.ones((4, 5))).shape == (4, 5)
     assert ridges.sampled_columns(np.eye(300)).shape == (300, ridges.MAX_CLASSES)
+
+
+def test_a_fork_waits_for_the_kernel_matrix_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork in the middle of a product can wait forever; one waits for those that hold a turn."""
+    held = []
+
+    def noted(*given: Any) -> Any:
+        held.append(threading.get_ident() in blas._turns._depth)
+        return own_gram(*given)
+
+    monkeypatch.setattr(ridges, "own_gram", noted)
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    ridges.least_error(unit_rows(X), class_targets(np.arange(30) % 3, 3))
+    assert held == [True]

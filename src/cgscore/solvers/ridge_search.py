@@ -85,10 +85,9 @@ def sampled_columns(Y: Array) -> Array:
 def least_error(rows: UnitRows, Y: Array) -> RidgeChoice:
     """The candidate with the least leave-one-out error on these rows and targets."""
     Y = sampled_columns(Y)
-    gram = own_gram(rows)
     errors = np.empty(len(CANDIDATES))
     with all_blas_threads():
-        values, U = eigh(gram, overwrite_a=True, check_finite=False)
+        values, U = eigh(own_gram(rows), overwrite_a=True, check_finite=False)
         projected, squares = U.T @ Y, U**2
         for number, ridge in enumerate(CANDIDATES):
             inverse = 1 / (values + ridge)
