@@ -139,5 +139,6 @@ def _present(values: NDArray[Any]) -> NDArray[np.bool_]:
     import pandas as pd
 
     present: NDArray[np.bool_] = ~pd.isna(values)
-    present &= np.array([value != "" for value in values], dtype=bool)
+    for place in np.flatnonzero(present):  # comparing a missing value may be an error
+        present[place] = values[place] != ""
     return present
