@@ -29,7 +29,7 @@ def test_every_control(digits: Any, browser: Browser, tmp_path: Path) -> None:
     with opened(browser, path, permissions=["clipboard-read", "clipboard-write"]) as page:
         assert page.locator("#verdict").inner_text() == found["verdict"]
         assert page.locator(".card").count() == 60
-        assert page.locator(".card img").first.evaluate("image => image.naturalWidth") == 8
+        page.wait_for_function("() => document.querySelector('.card img').naturalWidth === 8")
         page.locator("#more").click()
         assert page.locator(".card").count() == 120
         page.locator("#sort").select_option("cg")

@@ -31,7 +31,7 @@ def test_keys_and_buttons(server: Server, browser: Browser, photos: Any, result:
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text))
     queue = server.json("GET", "/api/review")["queue"]
-    assert page.locator("#one .shown img").first.evaluate("image => image.naturalWidth") == 8
+    page.wait_for_function("() => document.querySelector('#one .shown img').naturalWidth === 8")
     assert page.locator("#one .strip img").count() == 6
     for key, action in (("a", "accept"), ("k", "keep"), ("s", "skip")):
         title = page.locator("#one-title").inner_text()
