@@ -9,6 +9,7 @@ import torch
 from cgscore.training.loop.settings import Settings
 from cgscore.training.loop.trainer import train
 from cgscore.training.networks.fast_cnn import fast_cnn
+from cgscore.training.networks.gradients import ExampleGradients
 
 
 def test_size_and_cost_at_width_32() -> None:
@@ -50,3 +51,14 @@ def test_training_sets_the_first_layer_once_and_leaves_it() -> None:
     second = train(first, 255 - X[::-1], y, settings=settings, records=False, progress=False).model
     assert torch.equal(*(net.get_parameter("whitening.weight") for net in (first, second)))
     assert not torch.equal(*(net.get_parameter("head.weight") for net in (first, second)))
+
+
+def test_gradients_of_single_examples() -> None:
+    images = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
+    model = fast_cnn(2, width=2).eval()
+    model.initialise(images)
+    blocks = ExampleGradients(model).jacobian(images, step=2)
+    trained = [value for value in model.parameters() if value.requires_grad]
+    last = torch.autograd.grad(model(images[2:])[0, 1], trained)
+    for block, gradient in zip(blocks, last, strict=True):
+        torch.testing.assert_close(block[5], gradient.flatten())

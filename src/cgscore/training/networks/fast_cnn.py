@@ -80,7 +80,8 @@ class FastCNN(Classifier):
 
     def features(self, x: Tensor) -> Tensor:
         """The largest value of each channel over all positions, scaled."""
-        x = x.contiguous(memory_format=torch.channels_last)
+        # channels last in memory; `torch.vmap` has no `contiguous` for that
+        x = x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
         x = self.blocks(functional.gelu(self.whitening(x)))
         return x.amax(dim=(2, 3)) / _OUTPUT_SCALE
 
