@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,6 +53,9 @@ def run(work: Work, plan: Plan, only: Sequence[str] = ()) -> None:
                     work.all(cells, name)
                 except CGScoreError as error:  # the other stages do not depend on it
                     print(f"{name}: failed. {error}", flush=True)
+                    continue
+                except Exception:
+                    print(f"{name}: failed.\n{traceback.format_exc()}", flush=True)
                     continue
                 seconds = time.perf_counter() - start
                 print(f"{name}: {len(cells)} cells, {seconds:,.0f} s now", flush=True)

@@ -164,12 +164,13 @@ class Work:
         ) as pool:
             try:
                 futures = [pool.submit(_compute_if_missing, self.quiet(), cell) for cell in cells]
-                for future in as_completed(futures):
-                    future.result()
+                for _ in as_completed(futures):
                     advance(1)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+        for future in futures:  # the first failure, after all others are stored
+            future.result()
 
     def _stored(self, cell: Cell) -> CellResult | None:
         if cell.name not in self._results:

@@ -7,7 +7,6 @@ other figures, which makes its last layer but one 512 wide.
 from __future__ import annotations
 
 from dataclasses import replace
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,8 @@ def feature_scores(
     model = preset.build(len(images.names), channels=channels, seed=seed)
     last = preset.settings.epochs
     epochs = [epoch for epoch in EPOCHS if epoch <= last]
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    cell = feature_scores.cell(plan=plan, dataset=dataset, rate=rate, width=width, seed=seed)
+    with work.unfinished(cell) as folder:
         trained = train(
             model,
             images.X,

@@ -21,7 +21,13 @@ from cgscore_paper import (
 from cgscore_paper import feature_scores as features
 from cgscore_paper.jobs import Cell
 from cgscore_paper.plans import Plan
-from cgscore_paper.scores import RATIOS, augmented_cell, estimate_cell, exact_cell
+from cgscore_paper.scores import (
+    RATIOS,
+    augmented_cell,
+    estimate_cell,
+    exact_cell,
+    shared_runs,
+)
 from cgscore_paper.trainings import accuracy_cells, dynamics_cell, scoring_cells, tracin_cell
 from cgscore_paper.whole import summary_cell
 
@@ -85,19 +91,13 @@ def without_training(plan: Plan) -> Iterator[Stage]:
 def appendices(plan: Plan) -> Iterator[Stage]:
     """Trainings of the appendices, of CIFAR-10 and, where the paper has it, Fashion-MNIST."""
     rate = appendix_b.RATE
+    for dataset in ("fashion-mnist", "cifar-100", "cifar-10"):
+        yield f"figure 3, {dataset}", [*shared_runs(plan, dataset), *noisy_cells(plan, dataset)]
     for dataset in ("cifar-10", "fashion-mnist"):
         for reading in appendix_b.READINGS:
             cells = [appendix_b.window_cells(plan, dataset, reading, at) for at in plan.offsets]
             yield f"appendix b, {dataset}, {reading}", [cell for at in cells for cell in at]
-        yield f"figure 3, {dataset}", scoring_cells(plan, dataset, rate)
-    yield (
-        "appendix f, scores",
-        [
-            tracin_cell(plan, dataset, share)
-            for share in (0.0, rate)
-            for dataset in ("cifar-10", "fashion-mnist")
-        ],
-    )
+    yield "appendix f, scores", [tracin_cell(plan, "cifar-10")]
     yield "appendix f, cifar-10", list(lines(plan, "cifar-10", ("tracin", "craig")))
     yield "appendix h, pixels", [features.pixel_cell(plan, "cifar-10", at) for at in (0.0, rate)]
     yield (
@@ -106,6 +106,13 @@ def appendices(plan: Plan) -> Iterator[Stage]:
     )
     yield "appendix h, cifar-10", list(lines(plan, "cifar-10", ("feature_cg", "pixel_cg")))
     yield "appendix e, densenet", list(dense(plan))
+
+
+def noisy_cells(plan: Plan, dataset: str) -> list[Cell]:
+    """Trainings that score wrong labels: for figure 3, and for TracIn in appendix F."""
+    rate = appendix_b.RATE
+    cells = scoring_cells(plan, dataset, rate)
+    return cells if dataset == "cifar-10" else [*cells, tracin_cell(plan, dataset, rate)]
 
 
 def pilot(plan: Plan, dataset: str) -> Iterator[Cell]:

@@ -407,7 +407,8 @@ def training_dynamics(work: Work, plan: str, dataset: str, by: str, seed: int) -
     score = values(work, sizes, dataset, by)
     model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    cell = training_dynamics.cell(plan=plan, dataset=dataset, by=by, seed=seed)
+    with work.unfinished(cell) as folder:
         trained = train(
             model,
             data["X"],

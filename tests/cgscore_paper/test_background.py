@@ -17,6 +17,7 @@ from cgscore_paper import background, background_process
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
 from cgscore_paper.queue import stages
+from cgscore_paper.trainings import examples
 from tests.waiting import until
 
 
@@ -75,8 +76,12 @@ def test_stages_name_distinct_cells_and_the_pilot_comes_first(tmp_path: Path) ->
     assert len({name for name, _ in listed}) == len(listed)
 
 
+@pytest.mark.parametrize("fault", [DataError("copies"), RuntimeError("copies")])
 def test_a_stage_that_fails_does_not_stop_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fault: Exception,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("CGSCORE_CACHE", str(tmp_path))
     monkeypatch.setattr(os, "environ", environment := dict(os.environ))
@@ -87,11 +92,22 @@ def test_a_stage_that_fails_does_not_stop_the_others(
     def compute(cells: object, name: str) -> None:
         seen.append(name)
         if name == "first":
-            raise DataError("copies")
+            raise fault
 
     work = Work(tmp_path, tmp_path)
     monkeypatch.setattr(Work, "all", lambda self, cells, name: compute(cells, name))
     background.run(work, Plan.named("full"))
     assert seen == ["first", "second"]
-    assert "first: failed. copies" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "first: failed." in text
+    assert "copies" in text
     assert background.KEEP_MEMORY.items() <= environment.items()
+
+
+def test_a_cell_that_fails_does_not_stop_the_others(tmp_path: Path, data: Path) -> None:
+    work = Work(tmp_path, data, jobs=2)
+    names = ("nothing", "cifar-10", "fashion-mnist")
+    cells = [examples.cell(plan="sample", dataset=name, seed=0) for name in names]
+    with pytest.raises(KeyError, match="nothing"):
+        work.all(cells)
+    assert len(list(tmp_path.glob("*.json"))) == 2
