@@ -63,6 +63,11 @@ def check(archive: Path, wheel: Path) -> None:
     subprocess.run(
         [Path(sys.executable).with_name("cffconvert"), "--validate"], cwd=ROOT, check=True
     )
+    with zipfile.ZipFile(wheel) as opened:
+        metadata = next(name for name in opened.namelist() if name.endswith("/METADATA"))
+        relative = re.findall(r"\]\((?!https?:)[^)]*\)", opened.read(metadata).decode())
+    if relative:
+        raise SystemExit(f"The description has links that lead nowhere: {', '.join(relative)}")
     missing = sorted(_package_files() - set(zipfile.ZipFile(wheel).namelist()))
     if missing:
         raise SystemExit(f"The wheel lacks {', '.join(missing)}")
