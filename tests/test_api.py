@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,14 @@ def test_labels_by_the_name_of_a_column(tmp_path: Path) -> None:
         cgscore.score(str(tmp_path / "f.csv"), label_column="species"),
     ):
         pd.testing.assert_frame_equal(scores.table, expected)
+
+
+def test_score_takes_every_option_of_read(tmp_path: Path) -> None:
+    of_read = set(inspect.signature(cgscore.read).parameters) - {"source", "labels"}
+    assert of_read <= set(inspect.signature(cgscore.score).parameters)
+    flowers().to_csv(tmp_path / "f.csv", index=False)
+    with pytest.raises(SourceError, match="max_columns=5"):
+        cgscore.score(tmp_path / "f.csv", "species", max_columns=4)
 
 
 def test_wrong_names_are_told() -> None:

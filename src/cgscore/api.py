@@ -57,6 +57,7 @@ def score(
     split: str | None = None,
     resize: str | int | Sequence[int] | None = None,
     skip_bad: bool = False,
+    max_columns: int | None = None,
     preprocess: str = "auto",
     encoder: str | os.PathLike[str] | None = None,
     scaling: str = "none",
@@ -90,7 +91,7 @@ def score(
         Labels: whole numbers, text, booleans or +1/-1. Not needed where the data hold them. A text
         is the name of the column that holds them, as `label_column` is.
     label_column, image_column, text_column, id_column, drop, split, resize, skip_bad, \
-preprocess, encoder, scaling
+max_columns, preprocess, encoder, scaling
         How the data are read, as for `cgscore.read`.
     source_column, group_column : str or (n,) array, optional
         Who or what delivered each label, and the group of each example, as for `cgscore.read`:
@@ -218,6 +219,7 @@ preprocess, encoder, scaling
         split=split,
         resize=resize,
         skip_bad=skip_bad,
+        max_columns=max_columns,
         preprocess=preprocess,
         encoder=encoder,
         scaling=scaling,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,8 @@ def test_list_prints_one_name_per_line(tmp_path: Path) -> None:
     done = invoke("paper", "--list", folder=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines() == list(ITEMS)
+    document = json.loads(invoke("paper", "--list", "--json", folder=tmp_path).stdout)
+    assert document == {"items": list(ITEMS)}
     assert list(tmp_path.iterdir()) == []
 
 

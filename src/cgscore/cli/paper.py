@@ -81,7 +81,10 @@ def paper(
     from cgscore_paper.plans import Plan
 
     if listed:
-        print(*ITEMS, sep="\n")
+        if as_json:
+            print_json({"items": list(ITEMS)})
+        else:
+            print(*ITEMS, sep="\n")
         return
     plan = Plan.named(preset, seed)
     if (name is None) == (not every):

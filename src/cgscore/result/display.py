@@ -11,7 +11,7 @@ import numpy as np
 
 from cgscore.errors import CGScoreError, CGScoreWarning
 from cgscore.execution.machine import show_seconds
-from cgscore.typing import Array
+from cgscore.result.histogram import Histogram
 
 if TYPE_CHECKING:
     from cgscore.result.scores import Scores
@@ -40,7 +40,7 @@ def as_html(scores: Scores) -> str:
     """The first two lines, a histogram of CG, and pictures of the worst suspects."""
     return (
         f"<div><strong>{html.escape(_headline(scores))}</strong><br>"
-        f"{html.escape(_distribution(scores))}<br>{histogram(scores.table['cg'].to_numpy())}"
+        f"{html.escape(_distribution(scores))}<br>{_histogram(scores)}"
         f"{suspects(scores)}</div>"
     )
 
@@ -83,24 +83,8 @@ def _card(picture: bytes, given: str, suggested: str) -> str:
     )
 
 
-def histogram(cg: Array, bars: int = 40, width: int = 320, height: int = 60) -> str:
-    """The distribution of CG on a logarithmic scale, as SVG; empty without positive scores."""
-    cg = cg[(cg > 0) & np.isfinite(cg)]
-    if not len(cg):
-        return ""
-    counts, edges = np.histogram(np.log10(cg), bins=bars)
-    heights = counts / counts.max() * height
-    step = width / bars
-    drawn = "".join(
-        f'<rect x="{i * step:.1f}" y="{height - h:.1f}" width="{step - 1:.1f}" height="{h:.1f}"/>'
-        for i, h in enumerate(heights)
-    )
-    caption = f"CG from {10 ** edges[0]:.2g} to {10 ** edges[-1]:.2g}, logarithmic"
-    return (
-        f'<svg role="img" aria-label="{caption}" width="{width}" height="{height + 16}">'
-        f'<g fill="#4477aa">{drawn}</g>'
-        f'<text y="{height + 13}" font-size="11" fill="currentColor">{caption}</text></svg>'
-    )
+def _histogram(scores: Scores) -> str:
+    return Histogram("CG", scores.table["cg"].to_numpy(), logarithmic=True).svg(320, 60)
 
 
 def _headline(scores: Scores) -> str:

@@ -27,6 +27,7 @@ from cgscore.result import display, source
 from cgscore.result.extras import extra_columns
 from cgscore.result.file import MAX_RATIO, SavedResult, read_result, write_result
 from cgscore.result.groups import group_records, group_table
+from cgscore.result.histogram import Histogram
 from cgscore.result.selection import RANK, Selection, make_selector, ranks_of, saved_ranks
 from cgscore.result.table import column_values, given_values, numeric_columns
 from cgscore.selection.expectation import Expectation
@@ -295,6 +296,32 @@ class Scores:
         """
         rows: pd.DataFrame = self.find_issues().worst_first().head(n)
         return rows
+
+    def plot(self, by: str | ArrayLike = "cg", *, log: bool | None = None) -> Histogram:
+        """The distribution of a score: a picture in a notebook, bars of text at a prompt.
+
+        Parameters
+        ----------
+        by : str or (n,) array
+            A column of numbers of `table`, ``"label_score"``, or the numbers themselves.
+        log : bool, optional
+            Whether the axis is logarithmic; by default for ``"cg"`` only.
+
+        Returns
+        -------
+        Histogram
+            Its ``save("cg.svg")`` writes the picture. Label issues have another colour, in results
+            of up to 20,000 examples that can be judged.
+        """
+        values = self.values(by)
+        named = by if isinstance(by, str) else "values"
+        shows_issues = self.judged and len(self) <= display.MAX_JUDGED_FOR_DISPLAY
+        return Histogram(
+            "CG" if named == "cg" else named,
+            values,
+            self.label_issues()["is_label_issue"].to_numpy(bool) if shows_issues else None,
+            named == "cg" if log is None else log,
+        )
 
     def issue_summary(
         self,
