@@ -195,3 +195,20 @@ def test_table_of_real_data() -> None:
     assert found.worst_first()["label_score"].is_monotonic_increasing
     ten = find_target_issues(table, mu, scores.d, ridge=1.0, expected_noise=10)
     assert ten.table["is_label_issue"].sum() == 10
+
+
+def test_a_promised_precision_of_numbers() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    y = y.copy()
+    y[::40] *= 10
+    scores = cgscore.score(X, y, task="regression")
+    promised = scores.find_issues(precision=0.9)
+    right = promised.table["label_score"]
+    flagged = promised.table["is_label_issue"]
+    assert flagged.any()
+    assert (right[flagged] < 0.5).all()
+    assert flagged.to_numpy()[::40].sum() >= 0.9 * flagged.sum()
+    published = cgscore.score(X, load_diabetes().target, task="regression")
+    nothing = published.find_issues(precision=0.9)
+    assert not nothing.table["is_label_issue"].any()
+    assert "promise this precision" in str(nothing.summary.hint)

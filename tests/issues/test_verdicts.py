@@ -7,7 +7,7 @@ import pytest
 
 from cgscore.issues.calibration import Calibration
 from cgscore.issues.noise_model import NoiseModel
-from cgscore.issues.verdicts import flag, judge, promised
+from cgscore.issues.verdicts import flag, flag_with_precision, judge, promised
 
 
 def test_posteriors_against_a_plain_loop() -> None:
@@ -38,9 +38,17 @@ def test_options_for_fewer_and_more() -> None:
     assert flag(right).tolist() == [False, True, True, False, True, False]
     assert np.flatnonzero(flag(right, expected_noise=2)).tolist() == [1, 4]
     assert np.flatnonzero(flag(right, expected_noise=0.34)).tolist() == [1, 4]
-    assert np.flatnonzero(flag(right, precision=0.9)).tolist() == [1]
-    assert np.flatnonzero(flag(right, precision=0.75)).tolist() == [1, 2, 4]
-    assert not flag(right, precision=0.99).any()
+
+
+def test_a_precision_leaves_room_for_chance_and_flags_nothing_probable() -> None:
+    right = np.r_[np.full(60, 0.001), np.full(40, 0.3), np.full(100, 0.6)]
+    assert flag_with_precision(right, 0.9)[:60].all()
+    found = flag_with_precision(right, 0.9).sum()
+    assert 60 < found < 100
+    assert right[flag_with_precision(right, 0.9)].sum() < 0.7 * 0.1 * found
+    assert flag_with_precision(right, 0.1).sum() == 100  # never what is more likely right
+    assert not flag_with_precision(right[60:], 0.9).any()
+    assert not flag_with_precision(np.array([0.04, 0.04]), 0.9).any()  # too few for a promise
 
 
 def test_a_promise_leaves_room_for_chance() -> None:

@@ -45,7 +45,7 @@ from scipy.special import gammaln, stdtrit
 from cgscore.errors import OptionError
 from cgscore.issues.summary import IssueSummary
 from cgscore.issues.table import RIDGE_HINT, LabelIssues, check_detector
-from cgscore.issues.verdicts import flag
+from cgscore.issues.verdicts import flag, flag_with_precision
 from cgscore.typing import Array, Index
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ UNINFORMATIVE_HINT = (
     "What the other examples predict is hardly nearer to the given values than their median: these "
     "inputs say little about the target, and only gross errors are flagged. Other features may "
     "help."
+)
+PROMISE_HINT = (
+    "No value is flagged: too few look wrong with enough certainty to promise this precision. Ask "
+    "for a lower precision, or omit it to flag every value that is more likely wrong than right."
 )
 
 
@@ -144,8 +148,14 @@ def find_target_issues(
     judged = np.isfinite(mu)
     verdicts = judge_targets(y[judged], mu[judged], d[judged])
     flagged = np.zeros(len(y), dtype=bool)
-    flagged[judged] = flag(verdicts.right, expected_noise=expected_noise, precision=precision)
+    flagged[judged] = (
+        flag(verdicts.right, expected_noise=expected_noise)
+        if precision is None
+        else flag_with_precision(verdicts.right, precision)
+    )
     hint = UNINFORMATIVE_HINT if verdicts.uninformative else RIDGE_HINT if ridge == 0 else None
+    if precision is not None and not flagged.any():
+        hint = PROMISE_HINT
     summary = IssueSummary(
         by="posterior",
         examples=int(judged.sum()),

@@ -188,9 +188,7 @@ def expected_wrong(
     return expected, max(0.0, min(low, expected)), min(float(n), max(high, expected))
 
 
-def flag(
-    right: Array, *, expected_noise: float | None = None, precision: float | None = None
-) -> NDArray[np.bool_]:
+def flag(right: Array, *, expected_noise: float | None = None) -> NDArray[np.bool_]:
     """Which labels count as wrong: by default those more likely wrong than right.
 
     Parameters
@@ -199,21 +197,37 @@ def flag(
         Probability that each label is right.
     expected_noise : float, optional
         Flag the worst of this share (below 1) or number.
-    precision : float, optional
-        Flag as many of the worst as keep the expected share of wrong labels among them this high.
     """
-    if expected_noise is not None:
-        number = expected_noise * len(right) if expected_noise < 1 else expected_noise
-        count = round(min(number, len(right)))
-    elif precision is not None:
-        wrong = np.sort(1 - right)[::-1]
-        reached = np.cumsum(wrong) / np.arange(1, len(wrong) + 1)
-        count = int((reached >= precision).sum())
-    else:
+    if expected_noise is None:
         unlikely: NDArray[np.bool_] = right < 0.5
         return unlikely
+    number = expected_noise * len(right) if expected_noise < 1 else expected_noise
     flagged = np.zeros(len(right), dtype=bool)
-    flagged[np.argsort(right, kind="stable")[:count]] = True
+    flagged[np.argsort(right, kind="stable")[: round(min(number, len(right)))]] = True
+    return flagged
+
+
+def flag_with_precision(right: Array, precision: float) -> NDArray[np.bool_]:
+    """Labels of which this share is wrong, even if probabilities are somewhat mistaken.
+
+    Right labels among the flagged are taken for a Poisson variable whose mean is their expected
+    number over `PROMISE_SHARE`. As many of the worst are flagged as keep it within what is allowed
+    with a probability of `PROMISE_CHANCE`: of a few flagged labels hardly one may be right. Labels
+    more likely right than wrong are never among them.
+
+    Parameters
+    ----------
+    right : (n,) array
+        Probability that each label is right.
+    precision : float
+        The share that is promised.
+    """
+    order = np.argsort(right, kind="stable")
+    mistakes = np.cumsum(right[order])
+    allowed = np.floor((1 - precision) * np.arange(1, len(order) + 1) + 1e-9)
+    kept = (right[order] < 0.5) & (pdtr(allowed, mistakes / PROMISE_SHARE) >= PROMISE_CHANCE)
+    flagged = np.zeros(len(right), dtype=bool)
+    flagged[order[: int(np.flatnonzero(kept).max(initial=-1)) + 1]] = True
     return flagged
 
 
@@ -237,12 +251,7 @@ def cautious_right(verdicts: Verdicts, noise: NoiseModel) -> Array:
 def promised(
     verdicts: Verdicts, noise: NoiseModel, precision: float, rows: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Labels of which this share is wrong, even if hypotheses are somewhat mistaken.
-
-    Right labels among the flagged are taken for a Poisson variable whose mean is their expected
-    number over `PROMISE_SHARE`. As many of the worst are flagged as keep it within what is allowed
-    with a probability of `PROMISE_CHANCE`: of a few flagged labels hardly one may be right. Labels
-    more likely right than wrong are never among them.
+    """What `flag_with_precision` flags, by the cautious probabilities of `cautious_right`.
 
     None where wrong labels follow the borders between classes, or classes overlap strongly: there
     no promise can be kept.
@@ -259,14 +268,6 @@ def promised(
         The labels to choose from.
     """
     flagged = np.zeros(len(verdicts.right), dtype=bool)
-    if noise.contested or noise.overlap:
-        return flagged
-    positions = np.flatnonzero(rows)
-    right = cautious_right(verdicts, noise)[positions]
-    order = np.argsort(right, kind="stable")
-    mistakes = np.cumsum(right[order])
-    allowed = np.floor((1 - precision) * np.arange(1, len(order) + 1) + 1e-9)
-    kept = (right[order] < 0.5) & (pdtr(allowed, mistakes / PROMISE_SHARE) >= PROMISE_CHANCE)
-    count = int(np.flatnonzero(kept).max(initial=-1)) + 1
-    flagged[positions[order[:count]]] = True
+    if not noise.contested and not noise.overlap:
+        flagged[rows] = flag_with_precision(cautious_right(verdicts, noise)[rows], precision)
     return flagged
