@@ -10,6 +10,8 @@ import pytest
 
 from cgscore.cli.output_files import check_not_input, check_output, write_table
 from cgscore.errors import OptionError
+from tests.cli import data
+from tests.command import invoke
 
 
 def test_a_name_with_another_ending_is_refused(tmp_path: Path) -> None:
@@ -39,3 +41,42 @@ def test_tables_are_written_without_index_and_attributes(tmp_path: Path, name: s
     written = pd.read_csv(tmp_path / name) if name == "t.csv" else pd.read_parquet(tmp_path / name)
     pd.testing.assert_frame_equal(written, table.reset_index(drop=True))
     assert table.attrs
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("issues", "s.parquet", "-o", "t.csv"),
+        ("issues", "s.parquet", "-o", "answers.csv"),
+        ("export", "s.parquet", "--to", "csv", "-o", "t.csv"),
+        ("import", "s.parquet", "corrected.csv", "--labels-to", "t.csv"),
+        ("review", "s.parquet", "--labels-to", "t.csv"),
+        ("prune", "s.parquet", "--keep", "0.5", "-o", "t.csv"),
+        ("next", "pool.csv", "--like", "s.parquet", "--budget", "3", "-o", "t.csv"),
+    ],
+)
+def test_no_command_on_a_saved_result_writes_over_its_source(
+    tmp_path: Path, call: tuple[str, ...]
+) -> None:
+    data.write_table(tmp_path / "t.csv")
+    frame = pd.read_csv(tmp_path / "t.csv")
+    frame.drop(columns="label").to_csv(tmp_path / "pool.csv", index=False)
+    source, answers = tmp_path / "t.csv", tmp_path / "answers.csv"
+    frame["label"].to_csv(answers, index=False, header=False)
+    scores = ("score", "t.csv", "-o", "s.parquet", "--quiet")
+    assert invoke(*scores, folder=tmp_path).returncode == 0
+    if "answers.csv" in call:
+        (tmp_path / "t.csv").write_text(frame.drop(columns="label").to_csv(index=False))
+        labelled = (*scores, "--labels", "answers.csv")
+        assert invoke(*labelled, folder=tmp_path).returncode == 0
+    if "import" in call:
+        exported = ("export", "s.parquet", "--to", "csv", "--all", "-o", "suspects.csv")
+        assert invoke(*exported, folder=tmp_path).returncode == 0
+        rows = pd.read_csv(tmp_path / "suspects.csv", dtype=str)
+        rows["corrected_label"] = rows["given_label"]
+        rows.to_csv(tmp_path / "corrected.csv", index=False)
+    before = source.read_bytes(), answers.read_bytes()
+    done = invoke(*call, folder=tmp_path)
+    assert done.returncode == 2
+    assert "is the input itself" in done.stderr
+    assert (source.read_bytes(), answers.read_bytes()) == before

@@ -106,6 +106,8 @@ def test_the_log_takes_all_or_nothing_and_nothing_twice(
         {"method": "subsample", "ridge": 0.2, "seed": 5},
         {"method": "partition", "ridge": 0.2, "runs": 3},
         {"method": "exact", "ridge": 0.2, "dtype": "float32"},
+        {"method": "lowrank", "ridge": "auto", "landmarks": 20},
+        {"method": "lowrank", "ridge": 0.2, "landmarks": 20, "keep_predictions": False},
     ],
 )
 @pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
@@ -120,5 +122,33 @@ def test_scores_are_renewed_as_they_were_made(options: dict[str, Any]) -> None:
     assert np.array_equal(after.table["cg"], expected.table["cg"], equal_nan=True)
     assert (after.judged_loo is None) == (expected.judged_loo is None)
     assert after.meta["source_fingerprint"] == before.meta["fingerprint"]
+    assert (after.meta.get("verdicts") is None) == (expected.meta.get("verdicts") is None)
     once_more = renewed(after, after.data(), y)
     assert once_more.meta["source_fingerprint"] == before.meta["fingerprint"]
+
+
+@pytest.mark.parametrize("copies", [0, 40])
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+def test_landmarks_are_those_of_before(copies: int) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.standard_normal((90, 6)) + 2 * np.eye(3, 6)[y]
+    X[:copies] = X[np.arange(copies) % 3]
+    for number in (20, None):
+        before = cgscore.score(X, y, method="lowrank", ridge=0.2, landmarks=number)
+        assert (before.meta["landmarks"] < (number or 90)) == bool(copies)
+        after = renewed(before, before.data(), y)
+        assert after.meta["landmarks"] == before.meta["landmarks"]
+        assert after.table["margin"].tolist() == before.table["margin"].tolist()
+
+
+@pytest.mark.filterwarnings("ignore::cgscore.CGScoreWarning")
+def test_a_target_is_kept() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = rng.standard_normal((300, 6)) + 2 * np.eye(3, 6)[y]
+    for target in (0.9999, None):
+        before = cgscore.score(X, y, method="iterative", ridge=0.2, target=target, judge=False)
+        after = renewed(before, before.data(), y)
+        assert after.meta["audit"]["target"] == before.meta["audit"]["target"]
+        assert after.meta["blocks"] == before.meta["blocks"]

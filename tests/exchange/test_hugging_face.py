@@ -151,6 +151,27 @@ def test_columns_of_every_type(tmp_path: Path) -> None:
     assert table["column_whole"][0] == str(big)
 
 
+def test_truth_and_numbers_among_gaps_are_text(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "number": np.linspace(0, 1, 40),
+            "truth": [True, None, False, True] * 10,
+            "mixed": [1, "x", "y", None] * 10,
+            "label": ["a", "b"] * 20,
+        }
+    )
+    frame.drop(columns="mixed").to_csv(tmp_path / "t.csv", index=False)
+    done = invoke("export", "t.csv", "--to", "hugging-face", "-o", "hf", "--all", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "hf")["truth"][:4] == ["True", None, "False", "True"]
+    scores = cgscore.score(frame, label_column="label", ridge=0.1)
+    captions = find_tool("hugging-face").captions(scores)
+    issues = scores.label_issues()
+    examples = Examples(scores, scores.data(), issues, np.arange(40), captions)
+    write(examples, tmp_path / "out", ExportOptions(), ignore)
+    assert load(tmp_path / "out")["mixed"][:4] == ["1", "x", "y", None]
+
+
 def test_many_classes(tmp_path: Path) -> None:
     scores, issues = crowd(tmp_path)
     captions = find_tool("hugging-face").captions(scores)

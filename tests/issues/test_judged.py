@@ -35,6 +35,12 @@ def test_what_is_saved_is_all_that_verdicts_need(k: int) -> None:
     assert (again.noise.T.shape == (k, k)) == (k <= 100)
 
 
+def test_one_prediction_is_enough() -> None:
+    judged = judge_labels(np.array([[0.9, -0.5, -0.4], [np.nan] * 3]), np.array([0, 1]))
+    assert judged.verdicts.right.shape == (1,)
+    assert 0 <= judged.verdicts.right[0] <= 1
+
+
 def test_without_any_prediction_nothing_is_judged() -> None:
     _, y = blobs([10, 10])
     with pytest.raises(OptionError, match="No example has a prediction"):

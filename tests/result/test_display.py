@@ -59,6 +59,13 @@ def test_bars_count_every_value_that_is_shown() -> None:
     assert len(repr(linear).splitlines()) == 13
 
 
+def test_equal_scores_are_one_bar() -> None:
+    s = cgscore.score(np.eye(40), np.arange(40) % 2)  # CG = 2 but for rounding
+    assert s._repr_html_().count("<rect") == 40
+    counts = [int(line.split()[-1]) for line in repr(s.plot()).splitlines()[1:]]
+    assert sum(counts) == max(counts) == (s.table["cg"] > 0).sum()
+
+
 def test_nothing_to_show() -> None:
     plot = Histogram("CG", np.array([0.0, np.inf]), logarithmic=True)
     assert repr(plot) == "CG: no values to show"

@@ -157,11 +157,19 @@ def test_a_file_that_swells_is_refused_before_it_is_read(
         cgscore.load(path, max_ratio=1e9)
 
 
-def test_one_long_text_is_not_repeated_without_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["id", "note"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_one_long_text_is_not_repeated_without_end(tmp_path: Path, name: str, kind: Any) -> None:
     """A dictionary holds it once; a table would hold it for every row."""
     path = tmp_path / "s.parquet"
     scored(tmp_path, "texts").save(path)
-    rewrite(path, column("id", lambda values: pa.array(["x" * 20_000_000] * 30)))
+    long = pa.array([b"x" * 20_000_000] * 30, kind) if kind == pa.binary() else None
+    table = pq.read_table(path)
+    cells = pa.array(["x" * 20_000_000] * 30) if long is None else long
+    if name in table.column_names:
+        table = table.drop_columns([name])
+    table = table.append_column(name, cells).replace_schema_metadata(table.schema.metadata)
+    pq.write_table(table, path)
     assert path.stat().st_size < 1_000_000
     with pytest.raises(ResultError, match="would unpack to"):
         cgscore.load(path)

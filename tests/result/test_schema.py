@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import cgscore
 from cgscore.data.readers.options import SAVED_OPTIONS
+from cgscore.errors import ResultError
 from cgscore.result.schema import META_1, READ_OPTIONS
+from tests.issues.examples import blobs
 from tests.result.changes import AUDIT, Change, Document, check_refused, entry, meta, option
 
 
@@ -142,3 +146,20 @@ def test_every_option_that_is_saved_can_be_loaded(tmp_path: Path) -> None:
     data = cgscore.read(tmp_path / "t.csv", max_columns=10)
     cgscore.score(data).save(tmp_path / "s.parquet")
     assert cgscore.load(tmp_path / "s.parquet").meta["read_options"]["max_columns"] == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("weight", 0.0), ("plausibility", -1.0), ("sharpness", 0.0)]
+)
+def test_hypotheses_that_are_none_are_refused(tmp_path: Path, name: str, value: float) -> None:
+    X, y = blobs([60, 70], apart=1.5)
+    path = tmp_path / "s.parquet"
+    cgscore.score(X, y, method="lowrank", ridge=0.1, keep_predictions=False).save(path)
+    table = pq.read_table(path)
+    document = json.loads(table.schema.metadata[b"cgscore"])
+    for hypothesis in document["meta"]["verdicts"]["hypotheses"]:
+        hypothesis[name] = value
+    metadata = {**table.schema.metadata, b"cgscore": json.dumps(document).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    with pytest.raises(ResultError, match="verdicts"):
+        cgscore.load(path)

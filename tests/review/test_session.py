@@ -41,3 +41,31 @@ def test_identical_inputs_with_different_labels(tmp_path: Path) -> None:
     assert [rows[at]["flagged"] for at in (4, 5, 10, 11, 12)] == [False] * 4 + [True]
     assert review.progress()["open"] == sum(row["flagged"] for row in rows.values())
     review.decisions.close()
+
+
+def test_without_predictions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = np.arange(360) % 12
+    X = rng.standard_normal((360, 12)) + 4 * np.eye(12)[truth]
+    y = truth.copy()
+    y[:20] = (truth[:20] + 5) % 12
+    scores = cgscore.score(X, y, method="lowrank", ridge=0.1, keep_predictions=False)
+    scores.save(tmp_path / "s.parquet")
+    for number, result in enumerate((scores, cgscore.load(tmp_path / "s.parquet"))):
+        data = scores.data()
+        decisions = Decisions(tmp_path / f"d{number}", result.meta["fingerprint"])
+        review = Review(result, data, decisions)
+        issues = result.label_issues()
+        for at in (0, 5, 200):
+            candidates = review.example(at)["candidates"]
+            row = issues.iloc[at]
+            assert set(candidates) == {y[at], row["predicted_label"], row["runner_up"]}
+            assert len(candidates) == len(set(candidates))
+        review.decide(0, "accept", review.subject.verdict(0)["to"], None)
+        review.rescore()
+        assert review.rescoring["state"] == "done", review.rescoring
+        assert review.subject.right[0] > 0.5
+        assert (review.subject.right[1:20] < 0.5).all()
+        assert np.mean(review.subject.right[20:] > 0.5) > 0.98
+        assert review.subject.flagged[:20].all()
+        review.decisions.close()

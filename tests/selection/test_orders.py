@@ -205,6 +205,14 @@ def test_a_saved_ranking_serves_every_share(digits: cgscore.Scores, tmp_path: Pa
         suspects = digits.label_issues()["is_label_issue"].to_numpy()
         ranks = digits.table["rank"].to_numpy()
         assert ranks[suspects].min() == (~suspects).sum()
+        # with suspects, or by another seed, the examples are ranked anew
+        assert (digits.keep(0.2, "greedy", landmarks=150) == kept["greedy"]).all()
+        assert np.isin(np.flatnonzero(suspects), digits.keep(0.99, "greedy")).any()
+        assert (digits.keep(0.2, "auto", seed=3) != digits.keep(0.2, "auto")).any()
+        digits.save(tmp_path / "dropped.parquet")
+        dropped = cgscore.load(tmp_path / "dropped.parquet")
+        with pytest.raises(OptionError, match="which the saved one leaves out"):
+            dropped.keep(0.2, "greedy")
     finally:
         digits.table, digits.meta = table, meta
 

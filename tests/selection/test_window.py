@@ -9,7 +9,7 @@ import cgscore
 from cgscore.execution.progress import Silent
 from cgscore.kernel import unit_rows
 from cgscore.selection.orders import select
-from cgscore.selection.window import candidate_offsets, window_qualities
+from cgscore.selection.window import best_offset, candidate_offsets, window_qualities
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.valuation import class_targets
 
@@ -55,3 +55,23 @@ def test_a_window_leaves_wrong_labels_out(digits: cgscore.Scores) -> None:
     assert (kept == digits.keep(0.7, "window", offset=best)).all()
     cleaned = digits.windows(0.7, drop_issues=True)
     assert max(cleaned.values()) > max(found.values())  # suspects do not judge
+
+
+def test_the_zero_of_numbers_decides_nothing() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y = X @ [1.0, -2.0, 0.5] + 0.3 * rng.standard_normal(200)
+    y[:20] += 5 * rng.standard_normal(20)
+    rows, by = unit_rows(np.c_[X, np.ones(200)]), np.abs(y - np.median(y))
+
+    def window(offset: float) -> np.ndarray:
+        return select(by, np.zeros(200, np.intp), 80, order="window", offset=offset)
+
+    near, far = (
+        window_qualities(rows, (y + zero)[:, None], 0.4, window, seed=0, progress=Silent())
+        for zero in (0, 1000)
+    )
+    assert near == pytest.approx(far, abs=1e-6)
+    assert best_offset(near) == best_offset(far)
+    scores, moved = (cgscore.score(X, y + zero, judge=False) for zero in (0, 1000))
+    assert (scores.keep(0.4, "window", by=by) == moved.keep(0.4, "window", by=by)).all()

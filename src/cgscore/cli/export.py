@@ -10,7 +10,7 @@ import typer
 
 from cgscore.cli.console import one_line, output_console, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption, TaskOption
-from cgscore.cli.output_files import check_output
+from cgscore.cli.output_files import check_not_input, check_output, saved_inputs
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 from cgscore.cli.verbosity import print_note, show_progress
@@ -74,6 +74,7 @@ def export(
     options = ExportOptions(image_root, absolute, copies, not no_guard)
     console = None if as_json else output_console()
     scores = scored(source, read, ridge="auto", task=task, console=console)
+    check_not_input("-o", path, *saved_inputs(scores))
     dataset = _data(scores, source, read, data)
     issues = scores.label_issues()
     positions = chosen_positions(issues, whole=whole or tool.whole, count=count)

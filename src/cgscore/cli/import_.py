@@ -11,7 +11,12 @@ import typer
 
 from cgscore.cli.console import one_line, print_json, print_written, quiet_warnings
 from cgscore.cli.options import JsonOption
-from cgscore.cli.output_files import check_not_input, check_output, write_table
+from cgscore.cli.output_files import (
+    check_not_input,
+    check_output,
+    saved_inputs,
+    write_table,
+)
 from cgscore.cli.read_flags import allow_module_here
 from cgscore.cli.verbosity import print_details, print_note, print_warning, show_progress
 from cgscore.errors import CGScoreError, OptionError, SourceError
@@ -94,6 +99,7 @@ def import_(
         with quiet_warnings():
             scores = cgscore.load(result)
             print_details(scores.meta)
+            _check_saved_inputs(new, table, log, *saved_inputs(scores))
             captions = tool.captions(scores)
             checked = check_corrections(scores, tool.read(file), file, captions, skip_bad=skip_bad)
             if not checked.labels and not checked.refused:
@@ -137,9 +143,14 @@ def _check_outputs(new: Path, table: Path, log: Path, *inputs: str | None) -> No
     """Raise `OptionError` if an output cannot be written, or is an input or another output."""
     check_output(new, *inputs, suffixes=(".parquet",))
     check_output(table, *inputs, flag="--labels-to")
-    check_not_input("--decisions", log, *inputs)
+    _check_saved_inputs(new, table, log, *inputs)
     if len({path.absolute() for path in (new, table, log)}) < 3:
         raise OptionError("-o, --labels-to and --decisions must name different files.")
+
+
+def _check_saved_inputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:
+    for flag, output in (("-o", new), ("--labels-to", table), ("--decisions", log)):
+        check_not_input(flag, output, *inputs)
 
 
 def _data(

@@ -10,7 +10,7 @@ import typer
 from cgscore.cli.console import output_console, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption, TaskOption
 from cgscore.cli.origins import origin_records, print_origins
-from cgscore.cli.output_files import check_output, write_table
+from cgscore.cli.output_files import check_not_input, check_output, saved_inputs, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.reasons import print_reasons
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
@@ -86,6 +86,8 @@ def issues(
     scores = scored(
         source, read, ridge="auto", task=task, console=None if as_json else output_console()
     )
+    if output is not None:
+        check_not_input("-o", output, *saved_inputs(scores))
     if why and read.encoder is not None and is_result(source):
         scores.data(data, encoder=read.encoder)  # the scores then remember their data
         data = None

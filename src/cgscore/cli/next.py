@@ -9,7 +9,7 @@ import typer
 
 from cgscore.cli.console import output_console, print_json, print_written, shortened
 from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption
-from cgscore.cli.output_files import check_output, write_table
+from cgscore.cli.output_files import check_not_input, check_output, saved_inputs, write_table
 from cgscore.cli.read_flags import allow_module_here
 from cgscore.cli.verbosity import print_note
 
@@ -69,6 +69,7 @@ def next(
     check_output(output, pool, like, data)
     allow_module_here(encoder)
     scores = cgscore.load(like)
+    check_not_input("-o", output, *saved_inputs(scores))
     labelled = scores.data(data, encoder=encoder)
     unlabelled, X = read_pool(pool, labelled, labelled.options)
     for note in unlabelled.notes:

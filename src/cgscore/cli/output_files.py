@@ -11,6 +11,9 @@ from cgscore.errors import OptionError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cgscore.result.scores import Scores
+
+
 
 def check_output(
     output: Path,
@@ -47,6 +50,13 @@ def check_not_input(flag: str, output: Path, *inputs: str | None) -> None:
     for name in inputs:
         if name is not None and output.exists() and Path(name).exists() and output.samefile(name):
             raise OptionError(f"{flag} {output} is the input itself. Choose another name.")
+
+
+def saved_inputs(scores: Scores) -> tuple[str | None, ...]:
+    """Files that a result was computed from, for `check_not_input`: data, labels and features."""
+    options = scores.meta["read_options"]
+    names = (scores.meta["source"], options.get("labels"), options.get("encoder"))
+    return tuple(name if isinstance(name, str) else None for name in names)
 
 
 def write_table(table: pd.DataFrame, output: Path, *, guard: bool = True) -> None:

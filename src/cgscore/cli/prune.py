@@ -9,7 +9,12 @@ import typer
 
 from cgscore.cli.console import output_console, print_json, print_written
 from cgscore.cli.options import JsonOption, NoGuardOption, ScoredDataOption, TaskOption
-from cgscore.cli.output_files import check_not_input, check_output, write_table
+from cgscore.cli.output_files import (
+    check_not_input,
+    check_output,
+    saved_inputs,
+    write_table,
+)
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.resume import how_to_resume
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
@@ -349,7 +354,7 @@ def _check_outputs(
     from cgscore.selection.export import check_target
 
     saved_source = scores.meta["source"]
-    inputs = (source, data, saved_source, scores.meta["read_options"].get("labels"))
+    inputs = (source, data, *saved_inputs(scores))
     if output is not None:
         check_output(output, *inputs, suffixes=(".csv", ".parquet", ".npy"))
     if rank_output is not None:

@@ -12,7 +12,7 @@ import typer
 
 from cgscore.cli.console import print_json, print_written
 from cgscore.cli.options import JsonOption, ScoredDataOption, TaskOption
-from cgscore.cli.output_files import check_output, write_table
+from cgscore.cli.output_files import check_not_input, check_output, saved_inputs, write_table
 from cgscore.cli.read_flags import ReadFlags, with_read_flags
 from cgscore.cli.scored_source import SourceOrResultArgument, is_result, scored
 from cgscore.cli.verbosity import print_note
@@ -113,6 +113,7 @@ def review(
         merged = _merge(session, merge_files or [])
         for flag, output in (("--labels-to", labels_output), ("--changes-to", changes_output)):
             if output is not None:
+                check_not_input(flag, output, *saved_inputs(session.scores))
                 _check_same_data(flag, output, session)
         written = _write_tables(session, labels_output, changes_output)
         if folder is not None and session.dataset is not None:

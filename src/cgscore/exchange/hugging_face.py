@@ -48,7 +48,7 @@ def write(
         with pa.OSFile(str(folder / DATA), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
             rows = iter(examples)
             while part := list(islice(rows, _BATCH_ROWS)):
-                columns = _content(examples, [example.position for example in part], list(content))
+                columns = _content(examples, [example.position for example in part], content)
                 columns |= _scores(examples, part)
                 stream.write_batch(pa.RecordBatch.from_pydict(columns, schema))
                 advance(len(part))
@@ -193,18 +193,21 @@ def _scores(examples: Examples, part: list[Example]) -> dict[str, list[Any]]:
     }
 
 
-def _content(examples: Examples, positions: list[int], names: list[str]) -> dict[str, list[Any]]:
+def _content(
+    examples: Examples, positions: list[int], content: Mapping[str, tuple[Any, dict[str, Any]]]
+) -> dict[str, list[Any]]:
     """The columns that hold the examples themselves, for some of them."""
     dataset = examples.dataset
     if examples.kind == "image" and dataset is not None:
         return {"image": [_image(dataset, position) for position in positions]}
     if examples.kind == "text":
         return {"text": [examples.text(position) for position in positions]}
-    if not names or dataset is None or dataset.frame is None:
+    if not content or dataset is None or dataset.frame is None:
         return {}
     rows = dataset.frame.iloc[positions]
     return {
-        name: [_plain(value) for value in rows.iloc[:, i].tolist()] for i, name in enumerate(names)
+        name: [_plain(value, feature["dtype"]) for value in rows.iloc[:, i].tolist()]
+        for i, (name, (_, feature)) in enumerate(content.items())
     }
 
 
@@ -219,11 +222,11 @@ def _image(dataset: Any, position: int) -> dict[str, Any]:
     return {"bytes": path.read_bytes(), "path": path.name}
 
 
-def _plain(value: Any) -> Any:
-    """A cell of a data frame in the types of Python; missing ones are None."""
+def _plain(value: Any, dtype: str) -> Any:
+    """A cell of a data frame as a column of a type holds it; missing ones are None."""
     if is_missing(value):
         return None
-    return value if isinstance(value, bool | int | float) else str(value)
+    return str(value) if dtype == "string" else value
 
 
 def _state(examples: Examples) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cgscore.api import score
 from cgscore.execution.progress import Listener
 from cgscore.review.session import Review
+from cgscore.solvers.iterative.solve import TARGET_CORRELATION
 
 if TYPE_CHECKING:
     from cgscore.data import Dataset
@@ -80,14 +82,6 @@ def renewed(
         As for `cgscore.score`.
     """
     meta = scores.meta
-    options: dict[str, Any] = {}
-    if meta["method"] == "subsample":
-        options["ratio"] = meta.get("ratio", 4)
-    asked = meta.get("runs_rule", AS_ASKED) == AS_ASKED
-    if meta["method"] in ("subsample", "partition") and asked and isinstance(meta["runs"], int):
-        options["runs"] = meta["runs"]
-    if meta["method"] == "exact" and meta.get("dtype") == "float32":
-        options["dtype"] = "float32"
     new = score(
         dataset.with_labels(labels),
         method=meta["method"],
@@ -97,7 +91,41 @@ def renewed(
         seed=meta.get("seed") or 0,
         judge=meta.get("judge") is not None,
         progress=progress,
-        **options,
+        **_options(meta),
     )
     new.meta["source_fingerprint"] = meta.get("source_fingerprint", meta["fingerprint"])
     return new
+
+
+def _options(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of its method that a result was made with, as far as they change scores."""
+    method = meta["method"]
+    options: dict[str, Any] = {}
+    if method == "subsample":
+        options["ratio"] = meta.get("ratio", 4)
+    asked = meta.get("runs_rule", AS_ASKED) == AS_ASKED
+    if method in ("subsample", "partition") and asked and isinstance(meta["runs"], int):
+        options["runs"] = meta["runs"]
+    if method == "exact" and meta.get("dtype") == "float32":
+        options["dtype"] = "float32"
+    if method == "lowrank":
+        options["landmarks"] = _landmarks(meta)
+        options["keep_predictions"] = meta.get("verdicts") is None
+    if method == "iterative":
+        target = (meta["audit"] or {}).get("target", TARGET_CORRELATION)
+        # without a target the audit is held against this one, but nothing is repeated to reach it
+        options["target"] = None if target == TARGET_CORRELATION else target
+    return options
+
+
+def _landmarks(meta: Mapping[str, Any]) -> int | None:
+    """The number of landmarks that were drawn: those of the result, and those left out.
+
+    The number that was drawn is kept only in the warning that some were left out.
+    """
+    for message in meta["warnings"]:
+        left_out = re.search(r" of ([0-9,]{1,15}) landmarks were left out", message)
+        if left_out is not None:
+            return int(left_out[1].replace(",", ""))
+    number: int | None = meta.get("landmarks")
+    return number

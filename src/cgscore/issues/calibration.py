@@ -123,7 +123,7 @@ def best_penalty(F: Array, codes: Index, T: Array, start: Calibration) -> float 
     As well as any: after learning from one half of the examples, the log likelihood of the other
     half is within one standard error of the best.
     """
-    if F.shape[1] > MAX_FULL_CLASSES:
+    if F.shape[1] > MAX_FULL_CLASSES or len(F) < 2:  # one example cannot be held out
         return None
     fit, held = halves(F, codes)
     logs = {

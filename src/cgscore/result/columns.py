@@ -52,8 +52,8 @@ def type_family(kind: Any) -> str:
         ("other", types.is_temporal),
         ("other", types.is_decimal),
         ("other", types.is_dictionary),
-        ("other", types.is_binary),
-        ("other", types.is_large_binary),
+        ("bytes", types.is_binary),
+        ("bytes", types.is_large_binary),
         ("null", types.is_null),
     ):
         if test(kind):

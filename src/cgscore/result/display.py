@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgscore.errors import CGScoreError, CGScoreWarning
 from cgscore.execution.machine import show_seconds
@@ -69,6 +70,15 @@ def suspects(scores: Scores, count: int = 8) -> str:
     except (CGScoreError, OSError):  # the files are gone: the rest is shown
         return ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{"".join(cards)}</div>'
+
+
+def flagged(scores: Scores) -> NDArray[np.bool_] | None:
+    """Which labels are issues; None where judging would take too long, or nothing can be judged."""
+    if not scores.judged or len(scores) > MAX_JUDGED_FOR_DISPLAY:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CGScoreWarning)
+        return scores.label_issues()["is_label_issue"].to_numpy(bool)
 
 
 def _card(picture: bytes, given: str, suggested: str) -> str:

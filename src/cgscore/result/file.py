@@ -131,7 +131,7 @@ def read_result(path: Path, *, max_ratio: float = MAX_RATIO) -> SavedResult:
         check_columns(schema, document)
         limit = ALLOWED_BYTES + max_ratio * path.stat().st_size
         _check_memory(unpacked_bytes(footer, schema, document), limit)
-        texts = [field.name for field in schema if type_family(field.type) == "text"]
+        texts = [field.name for field in schema if type_family(field.type) in ("text", "bytes")]
         try:
             with pq.ParquetFile(path, metadata=footer, read_dictionary=texts) as file:
                 arrow = file.read(use_threads=False)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cgscore.execution.files import replace_file
 from cgscore.typing import Array
 
+MIN_SPREAD = 1e-9  # of values that are not all the same, relative to their size
 BARS, TEXT_BARS, TEXT_WIDTH = 40, 12, 50
 _COLOUR, _FLAGGED_COLOUR = "#4477aa", "#cc6677"
 
@@ -110,7 +111,10 @@ class Histogram:
         if not shown.any():
             return None
         places = np.log10(self.values[shown]) if self.logarithmic else self.values[shown]
-        counts, edges = np.histogram(places, bins=bars)
+        low, high = float(places.min()), float(places.max())
+        if high - low <= MIN_SPREAD * max(1.0, abs(high)):  # equal up to rounding
+            low, high = low - 0.4875, low + 0.5125  # inside a bar, not between two
+        counts, edges = np.histogram(places, bins=bars, range=(low, high))
         marked = np.zeros_like(counts)
         if self.flagged is not None:
             marked = np.histogram(places[self.flagged[shown]], bins=edges)[0]

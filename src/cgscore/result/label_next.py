@@ -12,6 +12,7 @@ from cgscore.kernel import as_matrix, unit_rows
 from cgscore.labels import as_labels
 from cgscore.selection.greedy import Ranking
 from cgscore.selection.label_next import MAX_LANDMARKS, label_next_lowrank
+from cgscore.selection.window import centred
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def label_next(
     if ridge == 0:
         labels = as_labels(scores.table["given_label"].to_numpy(), n, scores.meta["task"])
         sample = ridge_sample(labels.codes, seed)
-        ridge = least_error(rows[sample], labels.targets()[sample]).ridge
+        targets = labels.targets() if len(labels.classes) else centred(labels.targets())
+        ridge = least_error(rows[sample], targets[sample]).ridge
     return label_next_lowrank(
         rows, n, k, ridge=ridge, landmarks=landmarks, seed=seed, progress=reporter(progress)
     )

@@ -240,11 +240,19 @@ def _verdicts(value: Any) -> bool:
         all(isinstance(value.get(name), bool) for name in ("chance", "contested", "overlap"))
         and _whole(0)(value.get("anchors"))
         and _number(value.get("odds_factor"))
+        and value["odds_factor"] > 0
         and ("direction" in value and (value["direction"] is None or _number(value["direction"])))
         and 1 <= len(hypotheses) <= MAX_HYPOTHESES
         and all(
-            isinstance(each, dict) and set(each) == names and all(map(_number, each.values()))
+            isinstance(each, dict)
+            and set(each) == names
+            and all(_number(number) and number >= 0 for number in each.values())
+            and each["sharpness"] > 0
             for each in hypotheses
+        )
+        and all(
+            abs(sum(each[name] for each in hypotheses) - 1) < 1e-6
+            for name in ("weight", "plausibility")
         )
         and (
             matrix is None

@@ -315,11 +315,10 @@ class Scores:
         """
         values = self.values(by)
         named = by if isinstance(by, str) else "values"
-        shows_issues = self.judged and len(self) <= display.MAX_JUDGED_FOR_DISPLAY
         return Histogram(
             "CG" if named == "cg" else named,
             values,
-            self.label_issues()["is_label_issue"].to_numpy(bool) if shows_issues else None,
+            display.flagged(self),
             named == "cg" if log is None else log,
         )
 
@@ -557,7 +556,9 @@ class Scores:
         pool = self._pool(fraction, per_class, np.zeros(len(self)) if ranked else by, drop_issues)
         useful, windows = None, {}
         if ranked:
-            ranks, useful = self._ranks(pool, landmarks, seed, data, checkpoint, progress)
+            ranks, useful = self._ranks(
+                pool, drop_issues, landmarks, seed, data, checkpoint, progress
+            )
             pool = pool.sorted_by(ranks.astype(np.float64))
         elif order == "window" and offset is None:
             windows = self._window_qualities(fraction, pool, seed, data, progress)
@@ -690,25 +691,34 @@ class Scores:
     def _ranks(
         self,
         pool: Pool,
+        drop_issues: bool,
         landmarks: int | None,
         seed: int,
         data: Any,
         checkpoint: str | Path | None,
         progress: bool | Listener | None,
     ) -> tuple[NDArray[np.intp], int | None]:
-        """The place of every example in the saved ranking, or in one of the pool."""
-        ranks = saved_ranks(self.table) if data is None and landmarks is None else None
+        """The place of every example in the saved ranking, or in one of the pool.
+
+        A saved ranking is taken if it was made as asked: with suspected label errors, unless these
+        are dropped, and with this seed, unless that is the default.
+        """
+        saved = self.meta.get(RANK, {})
+        fits = data is None and landmarks is None and seed in (0, saved.get("seed", 0))
+        without_issues = bool(saved.get("drop_issues", False)) and not drop_issues
+        ranks = saved_ranks(self.table) if fits and not without_issues else None
         if ranks is not None:
-            useful = self.meta.get(RANK, {}).get("useful")
+            useful = saved.get("useful")
             return ranks, useful if isinstance(useful, int) else None
         try:
             selector = self.selector(data, landmarks=landmarks, seed=seed)
         except CGScoreError as error:
             if data is not None:
                 raise
-            raise OptionError(
-                f"order='greedy' and 'auto' need the inputs or a saved ranking. {error}"
-            ) from error
+            missing_rank = "need the inputs or a saved ranking"
+            if without_issues:
+                missing_rank += " with the suspected label errors, which the saved one leaves out"
+            raise OptionError(f"order='greedy' and 'auto' {missing_rank}. {error}") from error
         folder = None if checkpoint is None else Path(checkpoint)
         return ranks_of(selector, pool, len(self), reporter(progress), folder)
 

@@ -42,6 +42,7 @@ class ClassLabels:
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
+        self._keeps_predictions = scores.meta.get("verdicts") is None
         self.given = scores.codes()
         self.count = len(scores.classes)
         self.names = [short(name) for name in scores.class_names().values()]
@@ -73,9 +74,15 @@ class ClassLabels:
         return [("given", int(self.given[at])), ("suggested", int(self._suggested[at]))]
 
     def candidates(self, at: int) -> list[int]:
-        """The classes that have a key: all if they are few, else those predicted best."""
+        """The classes that have a key: all if they are few, else those predicted best.
+
+        Where predictions were not kept: the suggested class, the runner-up and the given one.
+        """
         if self.count <= KEYS:
             return list(range(self.count))
+        if not self._keeps_predictions:
+            classes = (self._suggested[at], self._best[at], self._second[at], self.given[at])
+            return list(dict.fromkeys(map(int, classes)))
         predictions = np.nan_to_num(self._scores.judging_loo[at], nan=-np.inf)
         best: list[int] = np.argsort(-predictions, kind="stable")[: KEYS - 1].tolist()
         return best
@@ -115,17 +122,17 @@ class ClassLabels:
         """Update the verdicts for corrected labels; the number of labels suspected in addition.
 
         The noise model stays that of the labels before any correction, since the rate of wrong
-        labels among the open ones has not changed.
+        labels among the open ones has not changed. Where predictions were not kept, it is estimated
+        from those of the factor: a result without predictions has no complete noise model.
         """
-        scores = self._scores
         if self._noise is None:
-            loo = scores.judging_loo
+            if self._keeps_predictions:
+                loo = self._scores.judging_loo
+            else:
+                loo = self._predictions(factor, self.given)
             predicted = ~np.isnan(loo).any(axis=1)
             self._noise = estimate_noise(loo[predicted], self.given[predicted])
-        rescored = factor.score(scores.classes[labels], task="classification")
-        loo = np.full((len(rescored), self.count), -1.0)  # for classes left without examples
-        loo[:, np.searchsorted(scores.classes, rescored.classes)] = rescored.loo
-        verdicts = judge(loo, labels, self._noise)
+        verdicts = judge(self._predictions(factor, labels), labels, self._noise)
         more = (verdicts.right < 0.5) & ~self.flagged
         self.right = verdicts.right
         self._suggest(verdicts.best, verdicts.second, verdicts.best_probability)
@@ -134,10 +141,19 @@ class ClassLabels:
         self.flagged = self.flagged | more
         return int(more.sum())
 
+    def _predictions(self, factor: Factor, labels: NDArray[np.intp]) -> Array:
+        """Leave-one-out predictions for labels, (n, k): one column per class of the result."""
+        classes = self._scores.classes
+        rescored = factor.score(classes[labels], task="classification")
+        loo = np.full((len(rescored), self.count), -1.0)  # for classes left without examples
+        loo[:, np.searchsorted(classes, rescored.classes)] = rescored.loo
+        return loo
+
     def _suggest(
         self, best: NDArray[np.intp], second: NDArray[np.intp], probability: Array
     ) -> None:
         """Suggest the most probable class other than the given one; sure only if it is the best."""
         agrees = best == self.given
+        self._best, self._second = best, second
         self._suggested = np.where(agrees, second, best).astype(np.intp)
         self._sure: Array = np.where(agrees, np.nan, probability)

@@ -21,6 +21,7 @@ from cgscore.kernel import UnitRows
 from cgscore.selection import greedy
 from cgscore.selection.expectation import Expectation, expected_quality
 from cgscore.selection.weights import representation
+from cgscore.selection.window import centred
 from cgscore.solvers.lowrank.pivoted_cholesky import Features, kernel_columns, landmark_features
 from cgscore.solvers.ridge_search import least_error, ridge_sample
 from cgscore.typing import Array, Codes, Index
@@ -68,7 +69,7 @@ class Selector:
         if landmarks is not None and landmarks < 1:
             raise OptionError(f"landmarks must be 1 or larger; got {landmarks!r}.")
         self.rows, self.codes, self.seed = rows, codes, seed
-        self.Y = _centred(Y) if codes is None else Y
+        self.Y = centred(Y) if codes is None else Y
         self.landmarks = min(len(rows), landmarks or MAX_LANDMARKS)
         if ridge is None or ridge == 0:  # at ridge 0 a wrong label is fitted as well as any other
             sample = ridge_sample(np.argmax(self.Y, axis=1), seed)
@@ -174,9 +175,3 @@ class Selector:
             selection=digest_of(pool),
             landmarks=self.landmarks,
         )
-
-
-def _centred(Y: Array) -> Array:
-    """Targets of a regression with mean 0 and deviation 1, where they differ at all."""
-    centred: Array = Y - Y.mean(axis=0)
-    return centred / (float(centred.std()) or 1.0)

@@ -52,7 +52,7 @@ def window_qualities(
     rows : UnitRows
         All examples.
     Y : (n, k) array
-        Their targets.
+        Their targets; a single column is one of numbers, which are centred.
     fraction : float
         Size of the window, as a share.
     window : callable
@@ -68,6 +68,8 @@ def window_qualities(
         The quality is the share of labels predicted, or for a single column of targets the share of
         their variance explained.
     """
+    if Y.shape[1] == 1:
+        Y = centred(Y)
     rng = stream(seed, "window")
     sample = ridge_sample(np.argmax(Y, axis=1), seed)
     ridge = least_error(rows[sample], Y[sample]).ridge
@@ -83,6 +85,12 @@ def window_qualities(
             qualities[offset] = quality(Y[judged], F)
             advance(1)
     return qualities
+
+
+def centred(Y: Array) -> Array:
+    """Targets of a regression with mean 0 and deviation 1: their units decide nothing."""
+    deviations: Array = Y - Y.mean(axis=0)
+    return deviations / (float(deviations.std()) or 1.0)
 
 
 def best_offset(qualities: dict[float, float]) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cgscore
@@ -143,3 +145,19 @@ def test_metadata_hold_what_was_given() -> None:
         ("drop", ["b"]),
     ]
     assert "labels" not in ReadOptions(labels=[0, 1]).as_metadata()
+
+
+def test_names_of_columns_become_plain_numbers(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((40, 4)))[[0, 2, 3]]
+    frame[9], frame[10] = np.arange(40) % 2, "only"
+    scores = cgscore.score(
+        frame, label_column=frame.columns[-2], drop=[frame.columns[-1]], ridge=0.1
+    )
+    scores.save(tmp_path / "s.parquet")
+    options = cgscore.load(tmp_path / "s.parquet").meta["read_options"]
+    assert (options["label_column"], options["drop"]) == (9, [10])
+    assert options == scores.meta["read_options"]
+    sizes: Any = {"resize": (np.int64(8), np.int64(9)), "max_columns": np.int64(5)}
+    kept = ReadOptions(**sizes).as_metadata()
+    assert json.loads(json.dumps(kept)) == kept

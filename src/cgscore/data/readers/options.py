@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cgscore.errors import OptionError
 from cgscore.execution.progress import Progress, Silent
 from cgscore.spelling import spelled
@@ -143,18 +145,16 @@ text_column, max_columns, drop, source_column, group_column, annotator_columns
     def as_metadata(self) -> dict[str, Any]:
         """The options that were given and can be kept in a file, to read the source again.
 
-        Labels given as an array are not among them; paths become text.
+        Labels given as an array are not among them; paths become text, and scalars of numpy, such
+        as the names of columns that are numbers, become those of Python.
         """
-        values = {name: getattr(self, name) for name in PUBLIC_OPTIONS}
-        values = {
-            name: str(value) if isinstance(value, Path) else value for name, value in values.items()
-        }
+        values = {name: _plain(getattr(self, name)) for name in PUBLIC_OPTIONS}
         if not isinstance(values["labels"], str):
             values["labels"] = None
         if isinstance(values["resize"], Sequence) and not isinstance(values["resize"], str):
-            values["resize"] = list(values["resize"])
+            values["resize"] = list(map(_plain, values["resize"]))
         for name in _LISTS:
-            values[name] = list(_names(values[name])) or None
+            values[name] = list(map(_plain, _names(values[name]))) or None
         return {
             name: value
             for name, value in values.items()
@@ -169,6 +169,13 @@ PUBLIC_OPTIONS = tuple(option.name for option in fields(ReadOptions) if option.n
 
 #: Options that are kept with a result, so that its source can be read again.
 SAVED_OPTIONS = (*PUBLIC_OPTIONS, "encoder", "scaling")
+
+
+def _plain(value: Any) -> Any:
+    """A value in a type of Python: paths and scalars of numpy as text and numbers."""
+    if isinstance(value, Path):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[Any, ...]:
