@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from operator import mul
 from pathlib import Path
@@ -19,8 +20,14 @@ from distributed import Client
 
 import cgscore
 from cgscore.errors import ClusterError, MemoryLimitError, OptionError
-from cgscore.execution.dask import Cluster
+from cgscore.execution import dask
+from cgscore.execution.dask import Cluster, sent_bytes
 from cgscore.execution.executor import Local
+from cgscore.kernel import unit_rows
+from cgscore.rows import streamed_rows
+from cgscore.solvers.lowrank.blocks import Blocks
+from cgscore.solvers.lowrank.landmarks import landmarks_of
+from cgscore.solvers.lowrank.model import FirstPass, Targets
 from tests.cluster import Processes
 from tests.unjudged import score
 from tests.waiting import until
@@ -336,3 +343,55 @@ def test_values_stay_on_the_workers(client: Client) -> None:
     held = cluster.hold(mul, np.arange(4.0), [1, 2, 3])
     found = cluster.apply(mul, held, 10)
     assert [value.tolist()[1] for value in found] == [10, 20, 30]
+
+
+def first_pass(X: Any) -> FirstPass:
+    rows, n = streamed_rows(X), len(X)
+    targets = Targets(np.zeros(n, np.intp), 2)
+    return FirstPass(rows, Blocks(np.arange(n), (n,)), landmarks_of(rows, 5, 0.1, seed=0), targets)
+
+
+@pytest.mark.parametrize("make", [unit_rows, streamed_rows, first_pass])
+def test_the_time_to_send_data_grows_with_their_arrays(make: Callable[[Any], Any]) -> None:
+    X = np.random.default_rng(0).standard_normal((4000, 50))
+    for n in (400, 4000):
+        value = make(X[:n])
+        assert 8 * n * 50 <= sent_bytes(value) <= 1.2 * 8 * n * 50 + 10_000
+        seconds = dask.scatter_seconds(value) - dask.SCATTER_SECONDS
+        assert seconds == pytest.approx(sent_bytes(value) / dask.MIN_BYTES_PER_SECOND)
+    gaps = np.broadcast_to(X, (2, *X.shape))[0, :, ::2]
+    assert X.nbytes / 2 <= sent_bytes(gaps) <= X.nbytes / 2 + 10_000
+
+
+def test_sizes_are_those_of_what_is_sent(tmp_path: Path) -> None:
+    """An array is not copied to be measured, and a file that workers map themselves is not sent."""
+    X = np.ones((100_000, 100))
+    tracemalloc.start()
+    try:
+        assert sent_bytes((X, "a name")) >= X.nbytes
+        assert tracemalloc.get_traced_memory()[1] < X.nbytes / 100
+    finally:
+        tracemalloc.stop()
+    np.save(tmp_path / "X.npy", X)
+    assert sent_bytes(streamed_rows(np.load(tmp_path / "X.npy", mmap_mode="r"))) < X.nbytes / 100
+
+
+def test_a_scatter_waits_as_long_as_its_data_need(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = unit_rows(np.random.default_rng(0).standard_normal((4000, 50)))
+    timeouts: list[float] = []
+    sync: Any = client.sync
+
+    def recorded(*arguments: Any, callback_timeout: float | None = None, **more: Any) -> Any:
+        timeouts.append(callback_timeout or 0.0)
+        return sync(*arguments, callback_timeout=callback_timeout, **more)
+
+    cluster = Cluster(client)
+    monkeypatch.setattr(client, "sync", recorded)
+    assert list(cluster.map(size, rows, [0])) == [(0, 4000)]
+    assert max(timeouts) >= dask.SCATTER_SECONDS + 1.6
+
+
+def size(shared: Any, item: int) -> int:
+    return len(shared)

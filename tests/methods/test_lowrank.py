@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import cgscore
 from cgscore import duplicates, kernel, rows
 from cgscore.errors import CGScoreWarning, MemoryLimitError, OptionError
+from cgscore.execution.files import scratch_file
 from cgscore.methods import METHODS, auto
 from cgscore.methods import lowrank as method
 from cgscore.methods.cost import Sizes
@@ -178,6 +180,48 @@ def test_memory_does_not_grow_with_columns_nor_with_the_square_of_n() -> None:
     large = METHODS["lowrank"].cost(Sizes(2 * 10**6, 100, 10), options, 2)
     assert large.bytes < 2 * small.bytes
     assert large.flops < 2.01 * small.flops
+
+
+def test_the_sample_that_decides_on_blocks_is_in_the_memory() -> None:
+    n, p = 10**6, 150_528
+    options = Options.checked(landmarks=100)
+    cost = METHODS["lowrank"].cost(Sizes(n, p, 10), options, 1)
+    assert cost.min_bytes > blocks.sample_bytes(n, p) + 8 * 100 * p
+    narrow = METHODS["lowrank"].cost(Sizes(n, 4096, 10), options, 1)
+    assert narrow.min_bytes > blocks.sample_bytes(n, 4096) > 8 * 16_384 * 4096 * 3 / 2
+    assert narrow.bytes >= narrow.min_bytes
+
+
+def test_predictions_that_are_not_kept_need_a_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X, y = blobs([60, 70], apart=1.5)
+    options: dict[str, Any] = {"method": "lowrank", "ridge": 0.1, "landmarks": 30}
+    folders: list[Path | None] = []
+
+    def recorded_file(folder: Path | None = None) -> Any:
+        folders.append(folder)
+        return scratch_file(folder)
+
+    monkeypatch.setattr(method, "scratch_file", recorded_file)
+    monkeypatch.setattr(method, "scratch_folder", lambda: tmp_path)
+    cgscore.score(X, y, keep_predictions=False, **options)
+    assert folders == [tmp_path]
+    usage = shutil.disk_usage(tmp_path)._replace(free=4 * 130 * 2 - 1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(method, "landmarks_of", lambda *_, **__: pytest.fail("work was done"))
+    with pytest.raises(MemoryLimitError, match=r"130 examples for 2 classes need .* Set TMPDIR"):
+        cgscore.score(X, y, keep_predictions=False, **options)
+    assert folders == [tmp_path]
+    monkeypatch.undo()
+    cgscore.score(X, y, **options)
+
+
+def test_predictions_that_are_kept_need_no_disk() -> None:
+    for keep, needed in ((True, 0), (False, 4 * 10**6 * 10), (None, 0)):
+        options = Options.checked(keep_predictions=keep)
+        assert method.scratch_bytes(10**6, 10, options) == needed
+    assert method.scratch_bytes(10**6, 1000, Options.checked()) == 4 * 10**9
 
 
 def test_interrupted_runs_resume_to_the_same_bits(

@@ -52,3 +52,23 @@ def test_what_is_labelled_already_is_not_chosen() -> None:
     assert (chosen >= 40).all()
     with pytest.raises(OptionError, match="k must be from 1 to the 60"):
         cgscore.factor(X[:40]).next(pool, 61)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-13])
+def test_a_pool_that_is_labelled_keeps_its_order(ridge: float) -> None:
+    """Its variance is rounding, of which no landmark can be made."""
+    X = np.random.default_rng(0).standard_normal((200, 8))
+    factor = cgscore.factor(X, ridge=ridge)
+    assert factor.next(X[:40], 5).tolist() == [0, 1, 2, 3, 4]
+    assert factor.next(X[:40], 40).tolist() == list(range(40))
+    for row in range(40):
+        assert factor.next(X[row : row + 1], 1).tolist() == [0]
+
+
+def test_one_new_example_among_labelled_ones_is_first() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 8))
+    pool = np.r_[X[:150], rng.standard_normal((1, 8)), X[150:]]
+    chosen = cgscore.factor(X).next(pool, 201)
+    assert chosen[0] == 150
+    assert sorted(chosen.tolist()) == list(range(201))

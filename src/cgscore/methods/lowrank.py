@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,10 @@ from cgscore.methods.method import Context
 from cgscore.methods.options import Options
 from cgscore.problem import MIN_DIGITS, Problem, Solution
 from cgscore.rows import streamed_rows
+from cgscore.solvers.cholesky.placement import scratch_folder
 from cgscore.solvers.lowrank import audit as audits
 from cgscore.solvers.lowrank import model, ridge
-from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, MAX_SEGMENTS
+from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, MAX_SEGMENTS, sample_bytes
 from cgscore.solvers.lowrank.landmarks import landmarks_of
 from cgscore.solvers.lowrank.model import Landmarks, Targets
 from cgscore.solvers.lowrank.solve import Outcome, segments_together, solve
@@ -48,20 +51,25 @@ class LowRank:
     streams = True
 
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
-        """Two passes; rows are read as they come and not held."""
+        """Two passes; rows are read as they come and not held.
+
+        Before them there is the sample that decides on blocks. Predictions that are not kept are on
+        disk in any case (`scratch_bytes`): `Cost.disk` is what a disk takes in place of memory.
+        """
         n, p, k = sizes.n, sizes.p, sizes.k
         m = landmark_count(n, options)
         task = model.segment_bytes(n, p, k, m)
         kept = k if keeps_predictions(n, k, options) else 0
         held = 8 * (n * (kept + 12 + 12) + m * (p + 2 * m) + WAITING_SUMS * m * m)
         flops = model.flops(n, p, k, m) + 3.0 * m**3
+        sample = sample_bytes(n, p)
         count = min(MAX_SEGMENTS, -(-n // MAX_BLOCK_ROWS))
         together = segments_together(count, workers)
         sent = 4 * n * p if 4 * n * p < MIN_MAPPED_BYTES else 0  # larger files are mapped there
         return Cost(
             flops,
-            held + min(workers, count) * task,
-            held + task,
+            held + max(min(workers, count) * task, sample),
+            held + max(task, sample),
             tasks=2 * count,
             worker_bytes=sent + 8 * m * (p + 2 * m) + model.segment_bytes(n, p, k, m, together),
             overhead=OVERHEAD,
@@ -86,6 +94,8 @@ class LowRank:
         m = landmark_count(n, options)
         executor: Executor = context.cluster or Local(options.memory_limit)
         self.check_memory(Sizes(n, p, targets.k), options)
+        folder = scratch_folder()
+        check_disk(folder, Sizes(n, p, targets.k), options)
         keeps = keeps_predictions(n, targets.k, options)
         held = 8 * n * targets.k if keeps else 0
         shared = rows.sent_bytes() + 8 * m * (p + 2 * m) if context.cluster else held
@@ -100,7 +110,7 @@ class LowRank:
             if checkpoint:
                 stack.callback(checkpoint.close)
             # the predictions in it stay mapped when it is closed
-            file = None if keeps else stack.enter_context(scratch_file())
+            file = None if keeps else stack.enter_context(scratch_file(folder))
             with progress.phase("landmarks", 0.0):
                 landmarks = landmarks_of(rows, m, inputs.ridge, seed=options.seed)
             outcome = solve(
@@ -179,6 +189,23 @@ def keeps_predictions(n: int, k: int, options: Options) -> bool:
     """Whether predictions become a part of the result; those of numbers always do."""
     asked = options.keep_predictions
     return k == 1 or (n * k <= MAX_KEPT if asked is None else asked)
+
+
+def scratch_bytes(n: int, k: int, options: Options) -> int:
+    """Bytes of the temporary file of predictions, in float32, that are not kept."""
+    return 0 if keeps_predictions(n, k, options) else 4 * n * k
+
+
+def check_disk(folder: Path, sizes: Sizes, options: Options) -> None:
+    """Raise `MemoryLimitError` if predictions that are not kept do not fit into a folder."""
+    needed, free = scratch_bytes(sizes.n, sizes.k, options), shutil.disk_usage(folder).free
+    if needed > free:
+        raise MemoryLimitError(
+            f"The predictions of {sizes.n:,} examples for {sizes.k:,} classes need "
+            f"{show_bytes(needed)} of disk while they are scored; {show_bytes(free)} is free in "
+            f"{folder}. Set TMPDIR to a folder on a larger disk, or give keep_predictions=True, "
+            f"which takes {show_bytes(2 * needed)} of memory instead."
+        )
 
 
 def targets_of(labels: Labels) -> Targets:

@@ -292,8 +292,10 @@ def _stretch(
 
 
 def _posterior(problem: _Problem, chosen: Index) -> Array:
-    """M for the chosen examples."""
+    """M for the chosen examples; empty for features of rank 0, which LAPACK does not take."""
     Phi = problem.Phi[chosen]
+    if not Phi.shape[1]:
+        return np.empty((0, 0))
     inner = (Phi / problem.noise[chosen, None]).T @ Phi
     inner[np.diag_indices(len(inner))] += 1.0
     L, status = dpotrf(inner, lower=1, clean=1, overwrite_a=1)

@@ -11,6 +11,8 @@ V           q x q     ``K_pp - Z^T Z``, the predictive covariance of the pool gi
 
 Labelling j lowers the total predictive variance of the pool, ``trace V``, by ``|V_j|^2 / s_j`` with
 ``s_j = V_jj + ridge``: the greedy step without labels (`greedy.py`), in features of V of rank m.
+A pool from which nothing can be learnt (its rows are labelled already) keeps its order, with gains
+of 0.
 
 - `label_next` has a factor of the labelled examples, and takes the columns of V from Z. Cost:
   ``n^2 q`` flops for Z, ``2 q m (m + n + p)`` for features, ``4 q m`` for each choice.
@@ -87,7 +89,7 @@ def label_next(
 
     m = min(q, max(MAX_LANDMARKS, k))
     with progress.phase("landmarks", m) as advance:
-        features = landmark_features(columns, variance, m, seed=seed, advance=advance)
+        features = landmark_features(columns, variance, m, seed=seed, scale=h, advance=advance)
     return _first(features, k, max(ridge, MIN_RIDGE * h), progress)
 
 

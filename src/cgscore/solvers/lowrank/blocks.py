@@ -4,7 +4,8 @@ A sample of the rows is halved again and again at the median of its main directi
 halves has a direction and a median, and any row finds its leaf by one inner product a level. The
 rows of a leaf are a block, or several if they are more than `MAX_BLOCK_ROWS`.
 
-Cost: one more pass over the rows, with ``2 n p`` flops a level.
+Cost: one more pass over the rows, with ``2 n p`` flops a level, and `sample_bytes` of memory. The
+size of the sample depends on n and p only, and so do the blocks.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from cgscore.typing import Array, Index
 MAX_BLOCK_ROWS = 2048
 MAX_SEGMENTS = 64  # parts into which the blocks are divided, however many workers there are
 CHUNK_ROWS = 1024  # rows whose leaves are looked for at once
-SAMPLE_SIZE = 16_384  # rows from which directions are learnt
+SAMPLE_SIZE = 16_384  # rows from which directions are learnt, at most,
+SAMPLE_BYTES = 8 * SAMPLE_SIZE * 4096  # as many as are in so many bytes,
+MIN_SAMPLE_SIZE = 1024  # but no fewer: they take less than the block of a task
+DIRECTION_ROWS = 2000  # of which `main_direction` takes one direction, at most; it has two copies
 MIN_LEAF_ROWS = 16  # of them in a leaf
 
 
@@ -95,8 +99,9 @@ def similar_blocks(
     rows: Rows, *, seed: int, executor: Executor, largest: int | None = None
 ) -> Blocks:
     """Blocks of similar rows, of at most `largest` each, by default `MAX_BLOCK_ROWS`."""
-    n, largest = len(rows), largest or MAX_BLOCK_ROWS
-    size, levels = min(n, SAMPLE_SIZE), _levels(n, largest)
+    (n, p), largest = rows.shape, largest or MAX_BLOCK_ROWS
+    size = sample_size(n, p)
+    levels = _levels(n, largest, size)
     if levels == 0:
         leaves = np.zeros(n, np.intp)
     else:
@@ -119,18 +124,39 @@ def similar_blocks(
 
 def usual_rows(n: int) -> int:
     """Rows of a usual block of n rows: a leaf of the tree, if that is not cut in pieces."""
-    return min(MAX_BLOCK_ROWS, -(-n >> _levels(n, MAX_BLOCK_ROWS)))
+    return min(MAX_BLOCK_ROWS, -(-n >> _levels(n, MAX_BLOCK_ROWS, min(n, SAMPLE_SIZE))))
 
 
-def _levels(n: int, largest: int) -> int:
+def sample_size(n: int, p: int) -> int:
+    """Rows from which directions are learnt."""
+    return min(n, SAMPLE_SIZE, max(MIN_SAMPLE_SIZE, SAMPLE_BYTES // (8 * p)))
+
+
+def sample_bytes(n: int, p: int) -> int:
+    """Memory in which directions are learnt, before there are any tasks.
+
+    The sample; a copy of a half of it, or two of the rows that give one direction; and the
+    directions, twice.
+    """
+    size = sample_size(n, p)
+    levels = _levels(n, MAX_BLOCK_ROWS, size)
+    if levels == 0:
+        return 0
+    copies = max(size // 2, 2 * min(size, DIRECTION_ROWS))
+    return 8 * p * (size + copies + (2 << levels))
+
+
+def _levels(n: int, largest: int, size: int) -> int:
     """How often rows are halved: until leaves are small enough, or have few rows of the sample."""
-    deepest = math.log2(max(1.0, min(n, SAMPLE_SIZE) / MIN_LEAF_ROWS))
+    deepest = math.log2(max(1.0, size / MIN_LEAF_ROWS))
     return min(math.ceil(math.log2(max(1.0, n / largest))), int(deepest))
 
 
 def _grown(rows: Rows, sample: Index, levels: int) -> Splits:
     """Splits of a sample, by one BLAS thread: the bits do not depend on how many there are."""
-    X = rows[sample].centred
+    X = np.empty((len(sample), rows.shape[1]))
+    for chunk in cuts(0, len(sample), CHUNK_ROWS):  # all at once there would be a second copy
+        X[chunk] = rows[sample[chunk]].centred
     directions, medians = [], []
     parts = [np.arange(len(X))]
     with one_blas_thread():
@@ -138,7 +164,7 @@ def _grown(rows: Rows, sample: Index, levels: int) -> Splits:
             halves = []
             for part in parts:
                 directions.append(main_direction(X, part, None))
-                places = X[part] @ directions[-1]
+                places = (X if len(part) == len(X) else X[part]) @ directions[-1]
                 medians.append(np.median(places))
                 order = part[np.argsort(places, kind="stable")]
                 halves += [order[: len(part) // 2], order[len(part) // 2 :]]

@@ -14,6 +14,9 @@ ones before have left of its diagonal. The draws of a block are made together, a
 with the probability that corrects for the ones before it in the block (accelerated randomly pivoted
 Cholesky: Epperly, Tropp and Webber, 2024). So columns are formed, and the features updated, by
 products of matrices. Cost: ``2 n m^2`` flops, the columns, and ``8 n m`` bytes.
+
+What is left of the diagonal is a difference, and so never exactly 0. Up to the share `SPENT` of the
+numbers that were subtracted it counts as rounding: such rows are not drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from cgscore.typing import Array, Index
 
 BLOCK = 128  # landmarks drawn at once
 CHUNK_ROWS = 4096  # rows of columns formed at once
-SPENT = 1e-10  # a share of the diagonal so small that it is rounding
+SPENT = 1e-10  # a share of the scale of the diagonal so small that it is rounding
 
 #: Columns of a kernel matrix: positions -> (n, len(positions)) array.
 Columns = Callable[[Index], Array]
@@ -83,9 +86,10 @@ def landmark_features(
     m: int,
     *,
     seed: int,
+    scale: float | None = None,
     advance: Advance = ignore,
 ) -> Features:
-    """Features of rank at most m.
+    """Features of rank at most m; of rank 0 where all of the diagonal is rounding.
 
     Parameters
     ----------
@@ -97,23 +101,31 @@ def landmark_features(
         Number of landmarks; fewer where fewer leave nothing of the diagonal.
     seed : int
         Seed of the draws.
+    scale : float, optional
+        The size of the numbers of which the diagonal of K is a difference, if it is one; by default
+        its largest entry.
     advance : callable
         Advances a phase of m landmarks.
     """
     rng = stream(seed, "pivots")
     n = len(diagonal)
     rest = np.array(diagonal, np.float64)
-    spent = SPENT * float(rest.max())
+    spent = SPENT * (float(rest.max()) if scale is None else scale)
     Phi = np.empty((n, min(m, n)))
     landmarks = np.empty(Phi.shape[1], np.intp)
     taken = 0
     with all_blas_threads():
         while taken < Phi.shape[1] and (rest > spent).any():
-            proposals = _proposals(rest, min(BLOCK, Phi.shape[1] - taken), rng)
+            proposals = _proposals(
+                np.where(rest > spent, rest, 0.0), min(BLOCK, Phi.shape[1] - taken), rng
+            )
             known = Phi[:, :taken]
             block = columns(proposals)
             block -= known @ known[proposals].T
-            accepted = _accepted(block[proposals], rest[proposals], rng)
+            accepted = _accepted(block[proposals], rest[proposals], spent, rng)
+            if not len(accepted):  # rest is off by rounding; uncorrected, it would be drawn forever
+                rest[proposals] = _corrected(block[proposals], spent)
+                continue
             chosen, block = proposals[accepted], block[:, accepted]
             L, status = dpotrf(block[chosen], lower=1, clean=1)
             if status:
@@ -139,13 +151,19 @@ def _proposals(rest: Array, count: int, rng: np.random.Generator) -> Index:
     return proposals
 
 
-def _accepted(block: Array, rest: Array, rng: np.random.Generator) -> Index:
+def _corrected(block: Array, spent: float) -> Array:
+    """What is left of the diagonal at the proposals of a block, 0 where that is rounding."""
+    pivots = np.diagonal(block)
+    return np.where(pivots > spent, pivots, 0.0)
+
+
+def _accepted(block: Array, rest: Array, spent: float, rng: np.random.Generator) -> Index:
     """Which proposals stay, each given those before it: positions in the block."""
     left = block.copy()
     stay = []
     for number, draw in enumerate(rng.random(len(block))):
         pivot = left[number, number]
-        if draw * rest[number] < pivot and pivot > SPENT * rest[number]:
+        if draw * rest[number] < pivot and pivot > spent:
             stay.append(number)
             column = left[:, number] / np.sqrt(pivot)
             left -= np.outer(column, column)
