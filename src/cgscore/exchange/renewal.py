@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -109,23 +108,10 @@ def _options(meta: Mapping[str, Any]) -> dict[str, Any]:
     if method == "exact" and meta.get("dtype") == "float32":
         options["dtype"] = "float32"
     if method == "lowrank":
-        options["landmarks"] = _landmarks(meta)
+        options["landmarks"] = meta.get("landmarks_drawn", meta.get("landmarks"))
         options["keep_predictions"] = meta.get("verdicts") is None
     if method == "iterative":
         target = (meta["audit"] or {}).get("target", TARGET_CORRELATION)
         # without a target the audit is held against this one, but nothing is repeated to reach it
         options["target"] = None if target == TARGET_CORRELATION else target
     return options
-
-
-def _landmarks(meta: Mapping[str, Any]) -> int | None:
-    """The number of landmarks that were drawn: those of the result, and those left out.
-
-    The number that was drawn is kept only in the warning that some were left out.
-    """
-    for message in meta["warnings"]:
-        left_out = re.search(r" of ([0-9,]{1,15}) landmarks were left out", message)
-        if left_out is not None:
-            return int(left_out[1].replace(",", ""))
-    number: int | None = meta.get("landmarks")
-    return number

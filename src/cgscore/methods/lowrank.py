@@ -140,6 +140,7 @@ class LowRank:
                 "dtype": "float64",
                 "storage": "streamed",
                 "landmarks": len(landmarks),
+                "landmarks_drawn": m,
                 "audit_left_out": audit_left_out,
                 "condition": None,
                 "digits": outcome.digits,

@@ -60,6 +60,7 @@ PARTICULAR = (
     "groups",
     "iterations",
     "landmarks",
+    "landmarks_drawn",
     "rank",
     "ratio",
     "refinements",
