@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from cgscore.result.scores import Scores
 
 
-
 def check_output(
     output: Path,
     *inputs: str | None,
