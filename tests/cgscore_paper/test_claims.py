@@ -90,7 +90,7 @@ def numbers(cg: float, random: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("cg", "random", "verdicts"),
     [
-        (0.897, 0.89, (HOLDS, IN_PART)),
+        (0.899, 0.89, (HOLDS, IN_PART)),
         (0.88, 0.89, (FAILS, FAILS)),
         (0.892, 0.8905, (UNDECIDED, UNDECIDED)),  # one training each cannot tell
     ],
