@@ -39,11 +39,12 @@ def _cost_in_words(cost: Cost, rate: float, memory: int) -> str:
     if cost.bytes > memory:
         text += f", more than the {show_bytes(memory)} available here"
         if cost.min_bytes <= memory:
-            text += (
-                f"; will work from disk ({show_bytes(cost.disk)})"
-                if cost.disk
-                else "; will compute the kernel matrix again for every product"
-            )
+            if cost.disk:
+                text += f"; will work from disk ({show_bytes(cost.disk)})"
+            elif cost.tasks > 1:
+                text += "; will run fewer tasks at a time"
+            else:
+                text += "; will compute the kernel matrix again for every product"
     return text
 
 

@@ -99,7 +99,7 @@ def import_(
         with quiet_warnings():
             scores = cgscore.load(result)
             print_details(scores.meta)
-            _check_saved_inputs(new, table, log, *saved_inputs(scores))
+            _check_not_inputs(new, table, log, *saved_inputs(scores))
             captions = tool.captions(scores)
             checked = check_corrections(scores, tool.read(file), file, captions, skip_bad=skip_bad)
             if not checked.labels and not checked.refused:
@@ -141,14 +141,14 @@ def import_(
 
 def _check_outputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:
     """Raise `OptionError` if an output cannot be written, or is an input or another output."""
-    check_output(new, *inputs, suffixes=(".parquet",))
-    check_output(table, *inputs, flag="--labels-to")
-    _check_saved_inputs(new, table, log, *inputs)
+    check_output(new, suffixes=(".parquet",))
+    check_output(table, flag="--labels-to")
+    _check_not_inputs(new, table, log, *inputs)
     if len({path.absolute() for path in (new, table, log)}) < 3:
         raise OptionError("-o, --labels-to and --decisions must name different files.")
 
 
-def _check_saved_inputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:
+def _check_not_inputs(new: Path, table: Path, log: Path, *inputs: str | None) -> None:
     for flag, output in (("-o", new), ("--labels-to", table), ("--decisions", log)):
         check_not_input(flag, output, *inputs)
 
