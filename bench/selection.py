@@ -344,17 +344,19 @@ def main() -> None:
         if options.plot:
             plot(cells, options.plot)
         return
-    cells = []
+    cells, origins = [], {}
     if options.output and options.output.exists():  # what is not run again stays
-        cells = json.loads(options.output.read_text())["cells"]
+        earlier = json.loads(options.output.read_text())
+        cells, origins = earlier["cells"], earlier.get("origins", {})
     for name in options.data:
         for seed in options.seeds:
             more = run(name, seed, options.labels, options.ways, options.judges, options.size)
             found = {key(cell): cell for cell in [*cells, *more]}
             cells = [found[place] for place in sorted(found)]
             if options.output:  # after every seed: each takes minutes
-                origin = {"version": cgscore.__version__, **script_origin(__file__)}
-                document = {**origin, "cells": cells}
+                place = f"{name}, {more[0]['size']}, seed {seed}"
+                origins[place] = {"version": cgscore.__version__, **script_origin(__file__)}
+                document = {"origins": origins, "cells": cells}
                 options.output.parent.mkdir(parents=True, exist_ok=True)
                 options.output.write_text(json.dumps(document, indent=1) + "\n")
     show(cells)

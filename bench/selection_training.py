@@ -7,23 +7,30 @@
 
 All of CIFAR-10 at 10, 30 and 50 %, with their own labels and with 20 % of them wrong, and
 Fashion-MNIST at 10 %; ``random``, ``stratified``, ``greedy`` and ``auto``, three trainings each
-with the network and the settings of the preset ``full``. The number of steps is that of eight
-epochs of all examples, whatever is kept. Examples of CIFAR-10 are chosen by features of
-efficientnet-lite0 (``--inputs pixels``: by pixels), those of Fashion-MNIST by pixels; the network
-always sees pixels.
+with the network of the preset ``full``. Whatever is kept, the number of steps is that of some
+epochs of all examples (``--epochs``, 4 by default; the preset trains for 8). Examples of CIFAR-10
+are chosen by features of efficientnet-lite0 (``--inputs pixels``: by pixels), those of
+Fashion-MNIST by pixels; the network always sees pixels.
 
-A cell that is in the output is not trained again, and a training that was interrupted resumes from
-the folder of checkpoints beside it. Data are found in CGSCORE_DATA, by default ../shared/data.
+Trainings run side by side, one on each core. One that is in the output is not repeated, and one
+that was interrupted resumes from its checkpoint beside the output, where the choices are kept,
+too. Data are found in CGSCORE_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from iterative import DATA, SOURCES
@@ -31,8 +38,12 @@ from noise import noisy
 
 import cgscore
 from cgscore.errors import CGScoreWarning
+from cgscore.execution.files import replace_file
+from cgscore.execution.machine import lower_priority
 from cgscore.training import Inputs, preset, train
 from cgscore.training.loop.evaluation import evaluate
+from cgscore_paper.background import KEEP_MEMORY
+from cgscore_paper.provenance import script_origin
 
 WAYS = ("random", "stratified", "greedy", "auto")
 KINDS = {"clean": None, "20 % wrong": "20 % uniform"}
@@ -40,58 +51,109 @@ PLANS = {"CIFAR-10": (0.1, 0.3, 0.5), "Fashion-MNIST": (0.1,)}
 SEEDS = (0, 1, 2)
 
 
-class Examples:
-    """Images and labels of a dataset, and what each way keeps of them."""
+class Place(NamedTuple):
+    """What tells one training from the others."""
 
-    def __init__(self, name: str, inputs: str) -> None:
-        source = DATA / SOURCES[name]
-        test = DATA / "cifar10/test.parquet" if name == "CIFAR-10" else source
-        whole = cgscore.read(source)
-        other = cgscore.read(test, split="test" if name != "CIFAR-10" else None)
-        self.images, self.labels = np.asarray(whole.X), np.asarray(whole.y).astype(int)
-        self.test = np.asarray(other.X), np.asarray(other.y).astype(int)
-        encoded = name == "CIFAR-10" and inputs == "features"
-        self.X = cgscore.read(source, encoder="efficientnet-lite0").X if encoded else whole.X
-        self.X = np.asarray(self.X, np.float64).reshape(len(self.images), -1)
-        self._scores: dict[tuple[str, int], Any] = {}
+    data: str
+    inputs: str
+    labels: str
+    epochs: int
+    seed: int
+    fraction: float
+    way: str
 
-    def given(self, kind: str, seed: int) -> Any:
-        """The labels that are trained on."""
-        noise = KINDS[kind]
-        return self.labels if noise is None else noisy(self.X, self.labels, noise, seed)
-
-    def kept(self, way: str, kind: str, fraction: float, seed: int) -> Any:
-        """Positions that stay; scores and features serve all ways and shares of one labelling."""
-        place = (kind, 0 if kind == "clean" else seed)
-        if place not in self._scores:
-            self._scores.clear()
-            self._scores[place] = cgscore.score(self.X, self.given(kind, seed), progress=False)
-        return self._scores[place].keep(fraction, way, seed=seed, progress=False)
+    @property
+    def stem(self) -> str:
+        """A name for its files."""
+        return "-".join(map(str, self)).replace(" ", "").replace("%", "")
 
 
-def trained(data: Examples, kind: str, kept: Any, seed: int, folder: Path) -> float:
+@cache
+def images(name: str) -> tuple[Any, Any, Any, Any]:
+    """Images and labels for training, and for the test."""
+    source = DATA / SOURCES[name]
+    if name == "CIFAR-10":
+        whole, other = cgscore.read(source), cgscore.read(DATA / "cifar10/test.parquet")
+    else:
+        whole, other = cgscore.read(source), cgscore.read(source, split="test")
+    labels = [np.asarray(part.y).astype(int) for part in (whole, other)]
+    return np.asarray(whole.X), labels[0], np.asarray(other.X), labels[1]
+
+
+@cache
+def inputs(name: str, kind: str) -> Any:
+    """What the choice is made by: features or pixels, a row for each example."""
+    if name == "CIFAR-10" and kind == "features":
+        X = cgscore.read(DATA / SOURCES[name], encoder="efficientnet-lite0").X
+    else:
+        X = images(name)[0]
+    return np.asarray(X, np.float64).reshape(len(X), -1)
+
+
+def chosen(options: argparse.Namespace, folder: Path, done: set[Place]) -> Iterator[Place]:
+    """Trainings that are left, each when its labels and positions stand in the folder."""
+    for seed in options.seeds:
+        for name in options.data:
+            for labels in KINDS:
+                left = {
+                    place: folder / f"{place.stem}.npz"
+                    for way in WAYS
+                    for fraction in PLANS[name]
+                    for place in [
+                        Place(name, options.inputs, labels, options.epochs, seed, fraction, way)
+                    ]
+                    if place not in done
+                }
+                if not all(file.exists() for file in left.values()):
+                    choose(left)
+                yield from left
+
+
+def choose(files: dict[Place, Path]) -> None:
+    """Write labels and kept positions of trainings that have labels and seed in common."""
+    first = next(iter(files))
+    X, noise = inputs(first.data, first.inputs), KINDS[first.labels]
+    given = images(first.data)[1]
+    if noise is not None:
+        given = noisy(X, given, noise, first.seed)
+    scores = cgscore.score(X, given, progress=False)
+    ranked = None
+    for place, file in files.items():
+        if place.way in ("greedy", "auto") and ranked != place.way:
+            scores.add_rank(drop_issues=place.way == "auto", seed=place.seed, progress=False)
+            ranked = place.way
+        kept = scores.keep(place.fraction, place.way, seed=place.seed, progress=False)
+        replace_file(file, partial(np.savez, given=given, kept=kept))
+
+
+def trained(place: Place, folder: Path) -> float:
     """Test accuracy of the network after training on what is kept."""
-    settings = preset("full")
-    model = settings.build(10, channels=1 if data.images.ndim == 3 else 3, seed=seed)
-    run = train(
-        model,
-        data.images,
-        data.given(kind, seed),
-        settings=settings.settings,
-        seed=seed,
-        rows=kept,
-        records=False,
-        checkpoint=folder,
-        progress=False,
-    )
-    X_test, y_test = data.test
     import torch
 
+    torch.set_num_threads(1)
+    lower_priority()
+    warnings.simplefilter("ignore", CGScoreWarning)
+    X, _, X_test, y_test = images(place.data)
+    files = np.load(folder / f"{place.stem}.npz")
+    full = preset("full")
+    run = train(
+        full.build(10, channels=1 if X.ndim == 3 else 3, seed=place.seed),
+        X,
+        files["given"],
+        settings=replace(full.settings, epochs=place.epochs),
+        seed=place.seed,
+        rows=files["kept"],
+        records=False,
+        checkpoint=folder / place.stem,
+        progress=False,
+    )
     found = evaluate(run.model, Inputs(X_test, scale=run.scale), y_test, torch.device("cpu"))
+    shutil.rmtree(folder / place.stem, ignore_errors=True)
     return float(found.correct.mean())
 
 
 def show(cells: list[Any]) -> None:
+    """Mean test accuracy in per cent, and the sample standard deviation of the trainings."""
     for name, kind in dict.fromkeys((cell["data"], cell["labels"]) for cell in cells):
         mine = [cell for cell in cells if (cell["data"], cell["labels"]) == (name, kind)]
         shares = sorted({cell["fraction"] for cell in mine})
@@ -105,7 +167,8 @@ def show(cells: list[Any]) -> None:
                     for cell in mine
                     if (cell["way"], cell["fraction"]) == (way, share)
                 ]
-                line.append(f"{np.mean(values):.1f} ({np.std(values):.1f})" if values else "-")
+                spread = f" ({np.std(values, ddof=1):.1f})" if len(values) > 2 else ""
+                line.append(f"{np.mean(values):.1f}{spread}" if values else "-")
             print(f"| {way} | " + " | ".join(line) + " |")
 
 
@@ -114,6 +177,8 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(PLANS), choices=list(PLANS))
     parser.add_argument("--inputs", default="features", choices=("features", "pixels"))
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
@@ -123,27 +188,27 @@ def main() -> None:
         return
     if options.output is None:
         parser.error("-o is needed: trainings take hours and are kept there")
+    for name, value in KEEP_MEMORY.items():
+        os.environ.setdefault(name, value)
     cells = json.loads(options.output.read_text())["cells"] if options.output.exists() else []
-    names = ("data", "inputs", "labels", "seed", "fraction", "way")
-    done = {tuple(cell[name] for name in names) for cell in cells}
-    for name in options.data:
-        data = None
-        for kind in KINDS:
-            for seed in options.seeds:
-                for fraction in PLANS[name]:
-                    for way in WAYS:
-                        place = (name, options.inputs, kind, seed, fraction, way)
-                        if place in done:
-                            continue
-                        data = data or Examples(name, options.inputs)
-                        kept = data.kept(way, kind, fraction, seed)
-                        folder = options.output.with_suffix(".unfinished")
-                        accuracy = trained(data, kind, kept, seed, folder)
-                        shutil.rmtree(folder, ignore_errors=True)
-                        cells.append(dict(zip(names, place, strict=True)) | {"accuracy": accuracy})
-                        document = {"version": cgscore.__version__, "cells": cells}
-                        options.output.write_text(json.dumps(document, indent=1) + "\n")
-                        print(*place, f"{accuracy:.4f}", flush=True)
+    done = {Place(*(cell[name] for name in Place._fields)) for cell in cells}
+    folder = options.output.with_suffix(".unfinished")
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(place: Place, future: Future[float]) -> None:
+        cells.append(place._asdict() | {"accuracy": future.result()} | script_origin(__file__))
+        text = json.dumps({"version": cgscore.__version__, "cells": cells}, indent=1) + "\n"
+        replace_file(options.output, lambda opened: opened.write(text.encode()))
+        print(*place, f"{cells[-1]['accuracy']:.4f}", flush=True)
+
+    running = []
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        for place in chosen(options, folder, done):
+            running.append(pool.submit(trained, place, folder))
+            running[-1].add_done_callback(partial(keep, place))
+    for future in running:
+        future.result()
+    shutil.rmtree(folder, ignore_errors=True)
     show(cells)
 
 
