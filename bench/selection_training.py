@@ -8,9 +8,12 @@
 All of CIFAR-10 at 10, 30 and 50 %, with their own labels and with 20 % of them wrong, and
 Fashion-MNIST at 10 %; ``random``, ``stratified``, ``greedy`` and ``auto``, three trainings each
 with the network of the preset ``full``. Whatever is kept, the number of steps is that of some
-epochs of all examples (``--epochs``, 4 by default; the preset trains for 8). Examples of CIFAR-10
+epochs of all examples (``--epochs``, 3 by default; the preset trains for 8). Examples of CIFAR-10
 are chosen by features of efficientnet-lite0 (``--inputs pixels``: by pixels), those of
-Fashion-MNIST by pixels; the network always sees pixels.
+Fashion-MNIST by pixels; the network always sees pixels. The wrong labels are one draw, so that
+scores and rankings are made once; weights, batches, and what ``random`` and ``stratified`` keep are
+drawn anew for every training. ``--precision bfloat16`` is faster where the processor has
+instructions for it.
 
 Trainings run side by side, one on each core. One that is in the output is not repeated, and one
 that was interrupted resumes from its checkpoint beside the output, where the choices are kept,
@@ -42,6 +45,7 @@ from cgscore.execution.files import replace_file
 from cgscore.execution.machine import lower_priority
 from cgscore.training import Inputs, preset, train
 from cgscore.training.loop.evaluation import evaluate
+from cgscore.training.loop.settings import PRECISIONS
 from cgscore_paper.background import KEEP_MEMORY
 from cgscore_paper.provenance import script_origin
 
@@ -58,6 +62,7 @@ class Place(NamedTuple):
     inputs: str
     labels: str
     epochs: int
+    precision: str
     seed: int
     fraction: float
     way: str
@@ -92,38 +97,37 @@ def inputs(name: str, kind: str) -> Any:
 
 def chosen(options: argparse.Namespace, folder: Path, done: set[Place]) -> Iterator[Place]:
     """Trainings that are left, each when its labels and positions stand in the folder."""
-    for seed in options.seeds:
-        for name in options.data:
-            for labels in KINDS:
-                left = {
-                    place: folder / f"{place.stem}.npz"
-                    for way in WAYS
-                    for fraction in PLANS[name]
-                    for place in [
-                        Place(name, options.inputs, labels, options.epochs, seed, fraction, way)
-                    ]
-                    if place not in done
-                }
-                if not all(file.exists() for file in left.values()):
-                    choose(left)
-                yield from left
+    for name in options.data:
+        for labels in KINDS:
+            how = (name, options.inputs, labels, options.epochs, options.precision)
+            places = [
+                Place(*how, seed, fraction, way)
+                for seed in options.seeds
+                for fraction in PLANS[name]
+                for way in WAYS
+            ]
+            left = {place: folder / f"{place.stem}.npz" for place in places if place not in done}
+            if not all(file.exists() for file in left.values()):
+                choose(left)
+            yield from left
 
 
 def choose(files: dict[Place, Path]) -> None:
-    """Write labels and kept positions of trainings that have labels and seed in common."""
+    """Write labels and kept positions of trainings that have their labels in common."""
     first = next(iter(files))
     X, noise = inputs(first.data, first.inputs), KINDS[first.labels]
     given = images(first.data)[1]
     if noise is not None:
-        given = noisy(X, given, noise, first.seed)
+        given = noisy(X, given, noise, 0)
     scores = cgscore.score(X, given, progress=False)
-    ranked = None
-    for place, file in files.items():
-        if place.way in ("greedy", "auto") and ranked != place.way:
-            scores.add_rank(drop_issues=place.way == "auto", seed=place.seed, progress=False)
-            ranked = place.way
-        kept = scores.keep(place.fraction, place.way, seed=place.seed, progress=False)
-        replace_file(file, partial(np.savez, given=given, kept=kept))
+    for way in WAYS:
+        places = [place for place in files if place.way == way]
+        if places and way in ("greedy", "auto"):
+            scores.add_rank(drop_issues=way == "auto", progress=False)
+        for place in places:
+            kept = scores.keep(place.fraction, way, seed=place.seed, progress=False)
+            replace_file(files[place], partial(np.savez, given=given, kept=kept))
+        print(f"{first.data}, {first.labels}: {way} is chosen", flush=True)
 
 
 def trained(place: Place, folder: Path) -> float:
@@ -140,7 +144,7 @@ def trained(place: Place, folder: Path) -> float:
         full.build(10, channels=1 if X.ndim == 3 else 3, seed=place.seed),
         X,
         files["given"],
-        settings=replace(full.settings, epochs=place.epochs),
+        settings=replace(full.settings, epochs=place.epochs, precision=place.precision),
         seed=place.seed,
         rows=files["kept"],
         records=False,
@@ -177,7 +181,8 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=list(PLANS), choices=list(PLANS))
     parser.add_argument("--inputs", default="features", choices=("features", "pixels"))
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--precision", default="float32", choices=PRECISIONS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", type=Path, help="print what a file holds and stop")
     parser.add_argument("-o", "--output", type=Path)

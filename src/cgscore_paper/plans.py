@@ -137,7 +137,12 @@ class Plan:
 
 
 #: Settings that cells stored before 0.2 did not have: as they were, they are not in a name.
-_LATER_SETTINGS = {"nesterov": False, "shift": 4, "label_smoothing": 0.0}
+_LATER_SETTINGS = {
+    "nesterov": False,
+    "shift": 4,
+    "label_smoothing": 0.0,
+    "precision": "float32",
+}
 
 
 def _as_json(preset: Preset) -> dict[str, Any]:

@@ -64,6 +64,7 @@ def test_presets() -> None:
         {"shift": -1},
         {"label_smoothing": 1.0},
         {"nesterov": True, "momentum": 0.0},
+        {"precision": "float16"},
     ):
         with pytest.raises(OptionError, match=next(iter(wrong))):
             Settings(**{"epochs": 1, "learning_rate": 0.1, **wrong})  # type: ignore[arg-type]

@@ -53,6 +53,25 @@ def test_training_sets_the_first_layer_once_and_leaves_it() -> None:
     assert not torch.equal(*(net.get_parameter("head.weight") for net in (first, second)))
 
 
+def test_steps_in_bfloat16_are_near_those_in_float32() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 256, (24, 12, 12, 3), np.uint8), np.arange(24) % 3
+    full, reduced = (
+        train(
+            fast_cnn(3, width=2),
+            X,
+            y,
+            settings=Settings(1, 0.01, batch_size=12, precision=precision),
+            records=False,
+            progress=False,
+        ).model.state_dict()
+        for precision in ("float32", "bfloat16")
+    )
+    assert reduced["head.weight"].dtype == torch.float32
+    assert not torch.equal(full["head.weight"], reduced["head.weight"])
+    torch.testing.assert_close(full["head.weight"], reduced["head.weight"], rtol=0.05, atol=1e-3)
+
+
 def test_gradients_of_single_examples() -> None:
     images = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
     model = fast_cnn(2, width=2).eval()

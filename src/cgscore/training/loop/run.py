@@ -225,7 +225,10 @@ class Run:
             group["lr"] = learning_rate(self.settings, self.step, self.steps)
         self.model.train()
         self._optimiser.zero_grad()
-        logits = self.model(batch.to(self.device))
+        reduced = self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=reduced):
+            logits = self.model(batch.to(self.device))
+        logits = logits.float() if reduced else logits
         codes, weights = (values[rows].to(self.device) for values in (self._codes, self._weights))
         losses = functional.cross_entropy(
             logits, codes, reduction="none", label_smoothing=self.settings.label_smoothing

@@ -8,6 +8,7 @@ from cgscore.errors import OptionError
 
 OPTIMISERS = ("sgd", "adam")
 SCHEDULES = ("cosine", "constant", "triangular")
+PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Settings:
         Largest shift in either direction, in pixels; the paper's is 4.
     label_smoothing : float
         Share of the target probability that is spread evenly over all classes.
+    precision : {"float32", "bfloat16"}
+        ``bfloat16`` multiplies numbers of 16 bits in training steps, as `torch.autocast` does;
+        weights and sums stay float32. A processor with instructions for it (AVX512-BF16) trains a
+        convolutional network in 0.6 of the time; without them it is slower than ``float32``.
     """
 
     epochs: int
@@ -52,9 +57,14 @@ class Settings:
     nesterov: bool = False
     shift: int = 4
     label_smoothing: float = 0.0
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
-        for name, choices in (("optimiser", OPTIMISERS), ("schedule", SCHEDULES)):
+        for name, choices in (
+            ("optimiser", OPTIMISERS),
+            ("schedule", SCHEDULES),
+            ("precision", PRECISIONS),
+        ):
             value = getattr(self, name)
             if value not in choices:
                 raise OptionError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
