@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from cgscore.issues.border import Hypotheses, Hypothesis, direction, noise_odds
 from cgscore.issues.calibration import Calibration
-from cgscore.issues.noise_model import estimate_noise
+from cgscore.issues.noise_model import NoiseModel, estimate_noise
 from cgscore.issues.verdicts import expected_wrong, flag, judge, promised
 from tests.issues.examples import f1, flipped
 
@@ -90,6 +91,41 @@ def test_noise_everywhere_is_no_noise_at_borders() -> None:
     chosen = promised(verdicts, noise, 0.9, np.ones(len(z), bool))
     assert np.mean((y != z)[chosen]) >= 0.9
     assert (chosen & (y != z)).sum() > 0.8 * (y != z).sum()
+
+
+def upper_end(F: Any, z: Any, noise: NoiseModel) -> float:
+    """Of the number of wrong labels, for each label that differs from its prediction."""
+    verdicts = judge(F, z, noise)
+    return expected_wrong(verdicts, noise)[2] / float(verdicts.differs.sum())
+
+
+@pytest.mark.parametrize(
+    ("rate", "weight", "slope", "hidden"),
+    [
+        (0.2, 0.3, 0.6, True),  # hypotheses with a border have weight, and directions speak for it
+        (0.2, 0.3, 0.4, False),
+        (0.2, 0.2, 0.6, False),
+        (0.5, 0.12, 0.0, True),  # predictions disagree with many labels
+        (0.5, 0.08, 0.0, False),
+    ],
+)
+def test_hidden_labels_widen_the_interval(
+    rate: float, weight: float, slope: float, hidden: bool
+) -> None:
+    F, y, _ = contested()
+    z = flipped(y, rate, 6)
+    noise = estimate_noise(F, z)
+    assert noise.border is not None
+    first = replace(noise.hypotheses[0], weight=1 - weight, plausibility=1 - weight)
+    second = replace(first, weight=weight, plausibility=weight)
+    border = replace(noise.border, members=(first, second), direction=slope)
+    assert (upper_end(F, z, replace(noise, border=border)) >= 1.25 - 1e-9) == hidden
+
+
+def test_borders_of_two_classes_hide_more() -> None:
+    F, y, _ = contested(n=1000, k=2)
+    z = flipped(y, 0.2, 2)
+    assert upper_end(F, z, estimate_noise(F, z)) >= 1.5 - 1e-9
 
 
 def test_classes_that_overlap_get_no_promise_and_no_lower_end() -> None:

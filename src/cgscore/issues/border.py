@@ -57,6 +57,7 @@ MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_NOISE_DIRECTION = 0.75  # slope up to which it may be noise; nature has 1
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
+MIN_WEIGHED = round(MIN_ANCHORS / CLEAR_SHARE)  # examples from which on a border has a say
 BORDER_SLOPE = 1.2  # of the factor on the odds, for the weight of hypotheses with a border,
 CARELESS_SLOPE = 4.0  # and for its square where predictions disagree with many labels
 MIN_WEIGHT = 1e-3  # hypotheses with less are left out
@@ -192,7 +193,7 @@ def border_hypotheses(
         found.append(_fitted(strength, logits, codes, T, predicted, clear, start))
     logs = np.array([np.log(each.joint(logits, codes).sum(axis=1)).mean() for each in found])
     strong = np.array(STRENGTHS) >= STRONG
-    few = len(codes) < MIN_ANCHORS / CLEAR_SHARE  # then levels are not those of clear examples
+    few = len(codes) < MIN_WEIGHED  # then levels are not those of clear examples
     contested = bool(
         not few
         and noise >= MIN_CLEAR_NOISE

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtr
 
+from cgscore.issues.border import MIN_AGREEMENT, MIN_DIRECTION, MIN_WEIGHED
 from cgscore.issues.intervals import mixture_interval
 from cgscore.issues.noise_model import NoiseModel
 from cgscore.typing import Array, Index
@@ -24,8 +25,10 @@ PROMISE_CHANCE = 0.975  # with which no more are wrong than a promise allows
 MIN_CLEAR = 0.9  # probability of the best class from which on a verdict is clear
 MIN_MEMBERS = 3  # examples without which a class is not suggested to others
 MIN_PLAUSIBILITY = 0.08  # relative to the best hypothesis, for a say in promises
-HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most
-MAX_SURE_FACTOR = 2.0  # on the odds, beyond which all labels that differ may be wrong
+HIDDEN_FACTOR = 1.25  # wrong labels for each that differs from its prediction, at borders at most,
+HIDDEN_FACTOR_OF_TWO = 1.5  # and with two classes, where each border hides more of them
+MIN_CARELESS_WEIGHT = 0.1  # of hypotheses with a border, if predictions disagree with many labels,
+MIN_BORDER_WEIGHT = 0.25  # and if directions speak for a border, from which on labels may be hidden
 
 
 @dataclass(frozen=True)
@@ -149,12 +152,10 @@ def expected_wrong(
 
     Under each hypothesis the variance is that of independent verdicts plus that of a rate that is
     seen among the examples with a clear verdict, of which anchors are a part; the interval is that
-    of the mixture of all hypotheses without their prior. Where wrong
-    labels follow borders, those that agree with their prediction may be hidden: then the upper end
-    is at least `HIDDEN_FACTOR` times the number of labels that differ; where predictions disagree
-    with many labels because of noise near borders, it is at least that number. Where classes
-    overlap so much that even clear examples are confused, all of it may be nature as well: then the
-    lower end is 0, too.
+    of the mixture of all hypotheses without their prior. Where wrong labels may follow borders,
+    those that agree with their prediction are hidden (`may_be_hidden`): then the upper end is at
+    least `HIDDEN_FACTOR` times the number of labels that differ. Where classes overlap so much that
+    even clear examples are confused, all of it may be nature as well: then the lower end is 0.
 
     Parameters
     ----------
@@ -178,14 +179,30 @@ def expected_wrong(
     deviations = np.sqrt((right * (1 - right)).sum(axis=1) + of_rate)
     weights = np.array([each.plausibility for each in noise.hypotheses])
     low, high = mixture_interval(counts, deviations, weights)
-    differ = float(verdicts.differs[chosen].sum())
-    if noise.contested or noise.overlap:
-        high = max(high, HIDDEN_FACTOR * differ)
-    elif noise.odds_factor > MAX_SURE_FACTOR:
-        high = max(high, differ)
+    if may_be_hidden(verdicts, noise):
+        factor = HIDDEN_FACTOR_OF_TWO if len(noise.T) == 2 else HIDDEN_FACTOR
+        high = max(high, factor * float(verdicts.differs[chosen].sum()))
     if noise.overlap:
         low = 0.0
     return expected, max(0.0, min(low, expected)), min(float(n), max(high, expected))
+
+
+def may_be_hidden(verdicts: Verdicts, noise: NoiseModel) -> bool:
+    """Whether wrong labels may follow borders, where many of them agree with their prediction.
+
+    That is so if it is clear that they do, or that classes overlap; if hypotheses with a border
+    have some weight and either predictions disagree with many labels or directions speak for it;
+    and where such hypotheses have no say, with two classes or few examples.
+    """
+    border, few = noise.border, len(verdicts.right) < MIN_WEIGHED
+    if border is None:
+        return False
+    if noise.contested or noise.overlap or few or len(noise.T) == 2:
+        return True
+    weight = 1 - noise.hypotheses[0].weight
+    if verdicts.differs.mean() > 1 - MIN_AGREEMENT:
+        return weight >= MIN_CARELESS_WEIGHT
+    return border.direction > MIN_DIRECTION and weight >= MIN_BORDER_WEIGHT
 
 
 def flag(right: Array, *, expected_noise: float | None = None) -> NDArray[np.bool_]:
