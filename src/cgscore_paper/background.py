@@ -21,6 +21,7 @@ import psutil
 from cgscore.errors import CGScoreError, OptionError
 from cgscore.execution.files import replace_file
 from cgscore.execution.machine import lower_priority
+from cgscore.training.loop.settings import PRECISIONS
 from cgscore_paper.background_process import active, pause, process, resume, state_file
 from cgscore_paper.cells import Work
 from cgscore_paper.plans import Plan
@@ -81,6 +82,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--preset", default="full")
     parser.add_argument("--stage", action="append", default=[], help="Only stages that begin so.")
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default="float32",
+        help="Of the steps of trainings. bfloat16 is faster on processors with AVX512-BF16 or AMX.",
+    )
     given = parser.parse_args(arguments)
     if given.action in ("pause", "resume"):
         done = pause() if given.action == "pause" else resume()
@@ -88,7 +95,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if done else 1
     if given.data is None:
         parser.error("give --data FOLDER, or set CGSCORE_DATA")
-    work, plan = Work(given.cells, given.data, jobs=given.jobs), Plan.named(given.preset)
+    work = Work(given.cells, given.data, precision=given.precision, jobs=given.jobs)
+    plan = Plan.named(given.preset)
     if given.action == "run":
         run(work, plan, given.stage)
         return 0

@@ -75,6 +75,8 @@ class Work:
         Where datasets are.
     device : str
         Of torch.
+    precision : str
+        Of the steps of trainings (`cgscore.training.Settings`). It is not part of a cell's name.
     jobs : int
         Cells that are computed in parallel.
     progress : Progress
@@ -89,6 +91,7 @@ class Work:
     folder: Path
     data: Path
     device: str = "cpu"
+    precision: str = "float32"
     jobs: int = 1
     progress: Progress = field(default_factory=Silent)
     stored_only: bool = False
@@ -155,7 +158,7 @@ class Work:
 
     def quiet(self) -> Work:
         """The same folders without progress, one cell at a time."""
-        return Work(self.folder, self.data, self.device)
+        return Work(self.folder, self.data, self.device, self.precision)
 
     def _compute_in_processes(self, cells: Sequence[Cell], advance: Advance) -> None:
         context = get_context("spawn")
@@ -194,9 +197,9 @@ class Work:
         except CGScoreError as error:
             raise type(error)(f"{cell.job.name} {dict(cell.options)}: {error}") from error
         result = CellResult(value, time.perf_counter() - start)
-        write_result(
-            self.folder, self.stem(cell), cell, result, sources.digest(cell.job.__module__)
-        )
+        origin = {**provenance(), "precision": self.precision}
+        digest = sources.digest(cell.job.__module__)
+        write_result(self.folder, self.stem(cell), cell, result, digest, origin)
 
 
 def write_result(
@@ -205,11 +208,11 @@ def write_result(
     cell: Cell,
     result: CellResult,
     digest: str,
-    origin: Mapping[str, Any] | None = None,
+    origin: Mapping[str, Any],
 ) -> None:
     """Write STEM.json, and STEM.npz if there are arrays.
 
-    `digest` is that of the sources, `origin` says where the result comes from; by default here.
+    `digest` is that of the sources, `origin` says where the result comes from.
     """
     arrays = {name: v for name, v in result.value.items() if isinstance(v, np.ndarray)}
     packed = io.BytesIO()
@@ -221,7 +224,7 @@ def write_result(
         "version": cell.job.version,
         "options": dict(cell.options),
         "sources": digest,
-        **(provenance() if origin is None else origin),
+        **origin,
         "seconds": result.seconds,
         "value": {name: v for name, v in result.value.items() if name not in arrays},
         "arrays": sorted(arrays),

@@ -17,6 +17,7 @@ from cgscore.typing import Array, Index
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, load
 from cgscore_paper.jobs import Cell, job
+from cgscore_paper.networks import scoring
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.scores import subset_rows
@@ -74,7 +75,7 @@ def feature_scores(
     images = load(work.data, dataset)
     images = images[subset_rows(sizes, images.codes)]
     given = wrong_labels(images.codes, rate, seed)
-    preset = replace(sizes.scoring(dataset), model="fast_cnn", width=width)
+    preset = replace(scoring(work, sizes, dataset), model="fast_cnn", width=width)
     channels = images.X.shape[3] if images.X.ndim == 4 else 1
     model = preset.build(len(images.names), channels=channels, seed=seed)
     last = preset.settings.epochs

@@ -55,9 +55,18 @@ _DENSE_TRAINING = Settings(epochs=8, learning_rate=0.1, batch_size=128, nesterov
 _FINE_TUNING = replace(FINE_TUNING, epochs=3, learning_rate=1e-4, batch_size=64, augment=False)
 
 
+def scoring(work: Work, plan: Plan, dataset: str) -> Preset:
+    """The network and settings for scores that need training."""
+    return _precise(work, plan.scoring(dataset))
+
+
+def _precise(work: Work, preset: Preset) -> Preset:
+    return replace(preset, settings=replace(preset.settings, precision=work.precision))
+
+
 def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple[nn.Module, Preset]:
     """A network with new or pretrained weights, and the settings of its training."""
-    preset = plan.pruning(dataset)
+    preset = _precise(work, plan.pruning(dataset))
     channels, k = 1 if "mnist" in dataset else 3, len(load(work.data, dataset).names)
     if name == plan.net:
         return preset.build(k, channels=channels, seed=seed), preset
@@ -65,6 +74,7 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
         preset = replace(preset, model="densenet_bc100", width=None)
         if plan.background:
             preset = replace(preset, width=_GROWTH, settings=_DENSE_TRAINING, early=1)
+            preset = _precise(work, preset)
         if plan.prune_training is not None:  # a hundred layers are slow at any width
             half = replace(preset.settings, epochs=max(2, preset.settings.epochs // 2))
             preset = replace(preset, width=3, settings=half)

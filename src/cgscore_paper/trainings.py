@@ -27,7 +27,7 @@ from cgscore_paper import feature_scores
 from cgscore_paper.cells import Work
 from cgscore_paper.datasets import SOURCES, c_scores, load
 from cgscore_paper.jobs import Cell, job
-from cgscore_paper.networks import network
+from cgscore_paper.networks import network, scoring
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.scores import (
@@ -120,7 +120,7 @@ def scoring_run(
     table = scores_by_training(
         data["X"],
         wrong_labels(data["own"], rate, seed),
-        preset=sizes.scoring(dataset),
+        preset=scoring(work, sizes, dataset),
         names=BY_TRAINING,
         X_test=data["X_test"],
         y_test=data["own_test"],
@@ -140,7 +140,7 @@ def _scores_from_records(
     given = wrong_labels(data["own"], rate, plan.seed)
     seed = 1000 * plan.seed + run
     options = {"plan": plan.name, "dataset": dataset, "rate": rate, "seed": plan.seed, "run": run}
-    preset = plan.scoring(dataset)
+    preset = scoring(work, plan, dataset)
     model, _ = network(work, plan, dataset, plan.net, seed)
     with work.unfinished(scoring_run.cell(**options)) as folder:
         trained = train(
@@ -341,7 +341,7 @@ def training_epochs(work: Work, plan: str, dataset: str, seed: int) -> dict[str,
 
     sizes = Plan.named(plan, seed)
     data = examples_of(work, sizes, dataset)
-    preset = sizes.scoring(dataset)
+    preset = scoring(work, sizes, dataset)
     model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -403,7 +403,7 @@ def training_dynamics(work: Work, plan: str, dataset: str, by: str, seed: int) -
     from cgscore.training import dynamics, kernel_velocity, velocity_groups
 
     sizes = Plan.named(plan, seed)
-    data, preset = examples_of(work, sizes, dataset), sizes.scoring(dataset)
+    data, preset = examples_of(work, sizes, dataset), scoring(work, sizes, dataset)
     score = values(work, sizes, dataset, by)
     model, _ = network(work, sizes, dataset, sizes.net, seed)
     last = preset.settings.epochs
@@ -456,7 +456,7 @@ def tracin_run(
     table = scores_by_training(
         data["X"],
         wrong_labels(data["own"], rate, seed),
-        preset=sizes.scoring(dataset),
+        preset=scoring(work, sizes, dataset),
         names=BY_GRADIENT,
         X_test=data["X_test"],
         y_test=data["own_test"],

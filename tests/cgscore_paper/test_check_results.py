@@ -60,6 +60,6 @@ def test_a_changed_cell_is_found(
     cell = figure_1.cell(Plan.named("full"))
     result = work(cell)
     value = {**result.value, "cg": result["cg"] * 1.01}
-    write_result(work.folder, work.stem(cell), cell, CellResult(value, 1.0), "sources")
+    write_result(work.folder, work.stem(cell), cell, CellResult(value, 1.0), "sources", {})
     assert check(results, data) == 1
     assert f"{work.stem(cell)}: differs in cg" in capsys.readouterr().out

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from cgscore_paper.cells import Work
+from cgscore_paper.cells import Work, read_record
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.trainings import (
@@ -14,6 +16,7 @@ from cgscore_paper.trainings import (
     accuracy_cells,
     epochs_cell,
     examples_cell,
+    scoring_cells,
     values,
 )
 
@@ -38,6 +41,19 @@ def test_networks_learn(work: Work, plan: Plan, net: str) -> None:
 def test_training_on_parts(work: Work, plan: Plan, by: str) -> None:
     (cell, *_) = accuracy_cells(plan, "fashion-mnist", by, rate=0.2, fraction=0.5)
     assert 0 <= work(cell)["accuracy"] <= 1
+
+
+def test_trainings_in_less_precision_have_the_same_name(
+    tmp_path: Path, data: Path, plan: Plan
+) -> None:
+    (cell, *_), found = scoring_cells(plan, "fashion-mnist", 0.2), {}
+    for precision in ("float32", "bfloat16"):
+        work = Work(tmp_path / precision, data, precision=precision)
+        found[precision] = work(cell)["el2n"]
+        record = read_record(work.folder / f"{work.stem(cell)}.json")
+        assert record is not None
+        assert record["precision"] == precision
+    assert not np.array_equal(found["float32"], found["bfloat16"])
 
 
 def test_one_training_along_its_epochs(work: Work, plan: Plan) -> None:
