@@ -10,7 +10,7 @@ Fashion-MNIST at 10 %; ``random``, ``stratified``, ``greedy`` and ``auto``, thre
 with the network of the preset ``full``. Whatever is kept, the number of steps is that of some
 epochs of all examples (``--epochs``, 3 by default; the preset trains for 8). Examples of CIFAR-10
 are chosen by features of efficientnet-lite0 (``--inputs pixels``: by pixels), those of
-Fashion-MNIST by pixels; the network always sees pixels. The wrong labels are one draw, so that
+Fashion-MNIST by pixels, with scores from landmarks; the network always sees pixels. The wrong labels are one draw, so that
 scores and rankings are made once; weights, batches, and what ``random`` and ``stratified`` keep are
 drawn anew for every training. ``--precision bfloat16`` is faster where the processor has
 instructions for it.
@@ -119,7 +119,7 @@ def choose(files: dict[Place, Path]) -> None:
     given = images(first.data)[1]
     if noise is not None:
         given = noisy(X, given, noise, 0)
-    scores = cgscore.score(X, given, progress=False)
+    scores = cgscore.score(X, given, method="lowrank", progress=False)
     for way in WAYS:
         places = [place for place in files if place.way == way]
         if places and way in ("greedy", "auto"):
