@@ -10,10 +10,10 @@ Fashion-MNIST at 10 %; ``random``, ``stratified``, ``greedy`` and ``auto``, thre
 with the network of the preset ``full``. Whatever is kept, the number of steps is that of some
 epochs of all examples (``--epochs``, 3 by default; the preset trains for 8). Examples of CIFAR-10
 are chosen by features of efficientnet-lite0 (``--inputs pixels``: by pixels), those of
-Fashion-MNIST by pixels, with scores from landmarks; the network always sees pixels. The wrong labels are one draw, so that
-scores and rankings are made once; weights, batches, and what ``random`` and ``stratified`` keep are
-drawn anew for every training. ``--precision bfloat16`` is faster where the processor has
-instructions for it.
+Fashion-MNIST by pixels, and by scores from landmarks; the network always sees pixels. The wrong
+labels are one draw, so that scores and rankings are made once; weights, batches, and what
+``random`` and ``stratified`` keep are drawn anew for every training. ``--precision bfloat16`` is
+faster where the processor has instructions for it.
 
 Trainings run side by side, one on each core. One that is in the output is not repeated, and one
 that was interrupted resumes from its checkpoint beside the output, where the choices are kept,
