@@ -17,7 +17,7 @@ import json
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -147,6 +147,15 @@ class Work:
         dataset = cell.options.get("dataset")
         known = dataset if dataset in SOURCES else None
         return f"{cell.name}-{fingerprint(self.data, known)}"
+
+    def trained_in(self, precision: str, stems: Iterable[str]) -> int:
+        """How many of these cells are trainings whose steps had this precision."""
+        records = [read_record(self.folder / f"{stem}.json") for stem in stems]
+        return sum(
+            record["job"].startswith("trained.") and record.get("precision") == precision
+            for record in records
+            if record is not None
+        )
 
     @contextmanager
     def unfinished(self, cell: Cell) -> Iterator[Path]:

@@ -81,6 +81,8 @@ def do_all(
         on_item(written[-1])
     page.parent.mkdir(parents=True, exist_ok=True)
     relative = Path(os.path.relpath(folder, page.parent)).as_posix()
-    text = page_text(written, plan, "" if relative == "." else f"{relative}/")
+    link = "" if relative == "." else f"{relative}/"
+    reduced = work.trained_in("bfloat16", {stem for item in written for stem in item.cells})
+    text = page_text(written, plan, link, reduced=reduced)
     replace_file(page, lambda file: file.write(text.encode()))
     return written

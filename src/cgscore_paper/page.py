@@ -10,8 +10,8 @@ from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written, rounded
 
 
-def page_text(written: Sequence[Written], plan: Plan, folder: str) -> str:
-    """Markdown, with links to figures in `folder`."""
+def page_text(written: Sequence[Written], plan: Plan, folder: str, *, reduced: int = 0) -> str:
+    """Markdown, with links to figures in `folder`; `reduced` trainings were in bfloat16."""
     documents = {
         item.name: (rounded(item.result.numbers), item.result.compared) for item in written
     }
@@ -24,7 +24,7 @@ def page_text(written: Sequence[Written], plan: Plan, folder: str) -> str:
         f"--preset {plan.name}`. {count_sentence(claims)}\n",
         f"{claims_table(claims)}\n",
         f"{number_sentence(documents)}\n",
-        f"## Settings\n\n{_settings(plan)}\n",
+        f"## Settings\n\n{_settings(plan, reduced)}\n",
         f"{contents}\n",
         *(item.fragment(folder) for item in written),
     ]
@@ -40,7 +40,7 @@ def page_text(written: Sequence[Written], plan: Plan, folder: str) -> str:
     return "\n".join(parts)
 
 
-def _settings(plan: Plan) -> str:
+def _settings(plan: Plan, reduced: int) -> str:
     lines = [
         plan.description,
         "Steps are as many as for all examples, whatever is removed; the same share of every class "
@@ -56,6 +56,11 @@ def _settings(plan: Plan) -> str:
         "names its cells, and every cell its commit, sources, seeds, machine and date; cells moved "
         "from files of version 0.1, which did not keep all of that, name those files.",
     ]
+    if reduced:
+        lines.append(
+            f"Steps of {reduced} trainings multiply in bfloat16, those of the others in float32; "
+            "`python bench/precision.py --show` compares their accuracies."
+        )
     if plan.background:
         lines.append(
             "`python -m cgscore_paper.background run` computes what is not tested yet, in the "

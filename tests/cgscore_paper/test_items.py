@@ -9,6 +9,7 @@ import pytest
 
 from cgscore_paper.cells import Work
 from cgscore_paper.items import do_all
+from cgscore_paper.page import page_text
 from cgscore_paper.plans import Plan
 from cgscore_paper.results import Written
 from tests.command import invoke
@@ -70,6 +71,8 @@ def test_the_page_of_all(plan: Plan, cells: Path, fashion: Path, tmp_path: Path)
     work = Work(cells, fashion)
     do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], on_item=heard.append)
     text = page.read_text()
+    assert "bfloat16" not in text
+    assert "Steps of 2 trainings multiply in bfloat16" in page_text(heard, plan, "", reduced=2)
     assert [one.name for one in heard] == ["appendix-b"]
     assert f"- [{heard[0].title}](#appendix-b-wrong-labels-and-atypical-examples)" in text
     assert "(../out/appendix-b.png)" in text

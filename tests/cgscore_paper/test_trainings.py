@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cgscore_paper.cells import Work, read_record
+from cgscore_paper.cells import Work
 from cgscore_paper.noise import wrong_labels
 from cgscore_paper.plans import Plan
 from cgscore_paper.trainings import (
@@ -50,9 +50,7 @@ def test_trainings_in_less_precision_have_the_same_name(
     for precision in ("float32", "bfloat16"):
         work = Work(tmp_path / precision, data, precision=precision)
         found[precision] = work(cell)["el2n"]
-        record = read_record(work.folder / f"{work.stem(cell)}.json")
-        assert record is not None
-        assert record["precision"] == precision
+        assert work.trained_in("bfloat16", [work.stem(cell)]) == (precision == "bfloat16")
     assert not np.array_equal(found["float32"], found["bfloat16"])
 
 
