@@ -119,13 +119,19 @@ def choose(files: dict[Place, Path]) -> None:
     given = images(first.data)[1]
     if noise is not None:
         given = noisy(X, given, noise, 0)
-    scores = cgscore.score(X, given, method="lowrank", progress=False)
+    scores = cgscore.score(X, given, method="lowrank", ridge="auto", progress=False)
     for way in WAYS:
         places = [place for place in files if place.way == way]
-        if places and way in ("greedy", "auto"):
+        ranked = way in ("greedy", "auto")
+        if ranked and len({place.fraction for place in places}) > 1:
             scores.add_rank(drop_issues=way == "auto", progress=False)
+
+        @cache
+        def positions(fraction: float, seed: int, way: str = way) -> Any:
+            return scores.keep(fraction, way, seed=seed, progress=False)
+
         for place in places:
-            kept = scores.keep(place.fraction, way, seed=place.seed, progress=False)
+            kept = positions(place.fraction, 0 if ranked else place.seed)
             replace_file(files[place], partial(np.savez, given=given, kept=kept))
         print(f"{first.data}, {first.labels}: {way} is chosen", flush=True)
 
