@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.data.readers import hostile_files, mutated_files
 from tests.forked import Forked
+from tests.little_memory import answers_of
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What came of each hostile file, read with little memory in a process of its own."""
-    if sys.platform != "linux":
-        pytest.skip("pipes, devices and limits of Linux")
-    done = subprocess.run(
-        [sys.executable, hostile_files.__file__, str(tmp_path_factory.mktemp("hostile"))],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return answers_of(hostile_files, tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.mark.parametrize("name", hostile_files.CASES)
