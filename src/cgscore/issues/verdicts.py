@@ -191,7 +191,7 @@ def may_be_hidden(verdicts: Verdicts, noise: NoiseModel) -> bool:
     """Whether wrong labels may follow borders, where many of them agree with their prediction.
 
     That is so if it is clear that they do, or that classes overlap; if hypotheses with a border
-    have some weight and either predictions disagree with many labels or directions speak for it;
+    have some weight and either predictions disagree with many labels or directions support it;
     and where such hypotheses have no say, with two classes or few examples.
     """
     border, few = noise.border, len(verdicts.right) < MIN_WEIGHED
