@@ -59,7 +59,7 @@ def _settings(plan: Plan, reduced: int) -> str:
     if reduced:
         lines.append(
             f"Steps of {reduced} trainings multiply in bfloat16, those of the others in float32; "
-            "`python bench/precision.py --show` compares their accuracies."
+            "`python bench/precision.py` compares their accuracies."
         )
     if plan.background:
         lines.append(
