@@ -58,7 +58,7 @@ def _settings(plan: Plan, reduced: int) -> str:
     ]
     if reduced:
         lines.append(
-            f"Steps of {reduced} trainings multiply in bfloat16, those of the others in float32; "
+            f"In {reduced} of the trainings steps multiply in bfloat16, in the others in float32; "
             "`python bench/precision.py` compares their accuracies."
         )
     if plan.background:
