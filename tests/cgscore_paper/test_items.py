@@ -72,7 +72,8 @@ def test_the_page_of_all(plan: Plan, cells: Path, fashion: Path, tmp_path: Path)
     do_all(work, plan, tmp_path / "out", page, names=["appendix-b"], on_item=heard.append)
     text = page.read_text()
     assert "bfloat16" not in text
-    assert "In 2 of the trainings steps multiply in bfloat16" in page_text(heard, plan, "", reduced=2)
+    reduced = page_text(heard, plan, "", reduced=2)
+    assert "In 2 of the trainings steps multiply in bfloat16" in reduced
     assert [one.name for one in heard] == ["appendix-b"]
     assert f"- [{heard[0].title}](#appendix-b-wrong-labels-and-atypical-examples)" in text
     assert "(../out/appendix-b.png)" in text
