@@ -99,7 +99,8 @@ def chosen(options: argparse.Namespace, folder: Path, done: set[Place]) -> Itera
     """Trainings that are left, each when its labels and positions stand in the folder."""
     for name in options.data:
         for labels in KINDS:
-            how = (name, options.inputs, labels, options.epochs, options.precision)
+            seen = options.inputs if name == "CIFAR-10" else "pixels"
+            how = (name, seen, labels, options.epochs, options.precision)
             places = [
                 Place(*how, seed, fraction, way)
                 for seed in options.seeds
@@ -163,23 +164,37 @@ def trained(place: Place, folder: Path) -> float:
 
 
 def show(cells: list[Any]) -> None:
-    """Mean test accuracy in per cent, and the sample standard deviation of the trainings."""
-    for name, kind in dict.fromkeys((cell["data"], cell["labels"]) for cell in cells):
-        mine = [cell for cell in cells if (cell["data"], cell["labels"]) == (name, kind)]
-        shares = sorted({cell["fraction"] for cell in mine})
-        print(f"\n| {name}, {kind} | " + " | ".join(f"{share:.0%}" for share in shares) + " |")
-        print("|---" * (len(shares) + 1) + "|")
-        for way in WAYS:
-            line = []
-            for share in shares:
-                values = [
-                    100 * cell["accuracy"]
-                    for cell in mine
-                    if (cell["way"], cell["fraction"]) == (way, share)
-                ]
-                spread = f" ({np.std(values, ddof=1):.1f})" if len(values) > 2 else ""
-                line.append(f"{np.mean(values):.1f}{spread}" if values else "-")
-            print(f"| {way} | " + " | ".join(line) + " |")
+    """Mean test accuracy in per cent (sample standard deviation), and how far above random."""
+    found: dict[tuple[str, str, float, str], list[float]] = {}
+    for cell in cells:
+        place = (cell["data"], cell["labels"], cell["fraction"], cell["way"])
+        found.setdefault(place, []).append(100 * cell["accuracy"])
+    for name, kind in dict.fromkeys(place[:2] for place in found):
+        shares = sorted({place[2] for place in found if place[:2] == (name, kind)})
+        rows = {way: [found.get((name, kind, at, way), []) for at in shares] for way in WAYS}
+        above = {way: list(map(_above, rows[way], rows["random"])) for way in WAYS[1:]}
+        head = [f"{share:.0%}" for share in shares]
+        _print(f"{name}, {kind}", head, {way: list(map(_mean, row)) for way, row in rows.items()})
+        _print(f"{name}, {kind}: above random (standard errors)", head, above)
+
+
+def _print(title: str, head: list[str], rows: dict[str, list[str]]) -> None:
+    print(f"\n| {title} | {' | '.join(head)} |\n" + "|---" * (len(head) + 1) + "|")
+    for way, row in rows.items():
+        print(f"| {way} | {' | '.join(row)} |")
+
+
+def _mean(values: list[float]) -> str:
+    spread = f" ({np.std(values, ddof=1):.1f})" if len(values) > 2 else ""
+    return f"{np.mean(values):.1f}{spread}" if values else "-"
+
+
+def _above(values: list[float], random: list[float]) -> str:
+    if min(len(values), len(random)) < 3:
+        return "-"
+    apart = np.mean(values) - np.mean(random)
+    error = np.sqrt(sum(np.var(each, ddof=1) / len(each) for each in (values, random)))
+    return f"{apart:+.1f} ({apart / error:+.1f})"
 
 
 def main() -> None:

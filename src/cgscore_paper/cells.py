@@ -3,7 +3,8 @@
 A cell is a call of a job (`jobs`). Its result is stored in a folder under a name made of the job,
 its version, the settings and the data. An interrupted run therefore continues where it stopped, and
 two figures that need the same result share it. Beside the result stand the digest of the sources
-that computed it (`sources.digest`), their commit, the machine and the date.
+that computed it (`sources.digest`), their commit, the machine and the date, and the precision of a
+training.
 
 Files are written under another name and then renamed, and carry a checksum for their name
 (`execution.sealed`): a damaged or misplaced file is computed again, with a warning. Arrays are read
@@ -151,11 +152,7 @@ class Work:
     def trained_in(self, precision: str, stems: Iterable[str]) -> int:
         """How many of these cells are trainings whose steps had this precision."""
         records = [read_record(self.folder / f"{stem}.json") for stem in stems]
-        return sum(
-            record["job"].startswith("trained.") and record.get("precision") == precision
-            for record in records
-            if record is not None
-        )
+        return sum(record is not None and record.get("precision") == precision for record in records)
 
     @contextmanager
     def unfinished(self, cell: Cell) -> Iterator[Path]:
@@ -206,7 +203,8 @@ class Work:
         except CGScoreError as error:
             raise type(error)(f"{cell.job.name} {dict(cell.options)}: {error}") from error
         result = CellResult(value, time.perf_counter() - start)
-        origin = {**provenance(), "precision": self.precision}
+        trains = cell.job.name.startswith("trained.")
+        origin = {**provenance(), **({"precision": self.precision} if trains else {})}
         digest = sources.digest(cell.job.__module__)
         write_result(self.folder, self.stem(cell), cell, result, digest, origin)
 

@@ -66,7 +66,14 @@ def _precise(work: Work, preset: Preset) -> Preset:
 
 def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple[nn.Module, Preset]:
     """A network with new or pretrained weights, and the settings of its training."""
-    preset = _precise(work, plan.pruning(dataset))
+    model, preset = _network(work, plan, dataset, name, seed)
+    return model, _precise(work, preset)
+
+
+def _network(
+    work: Work, plan: Plan, dataset: str, name: str, seed: int
+) -> tuple[nn.Module, Preset]:
+    preset = plan.pruning(dataset)
     channels, k = 1 if "mnist" in dataset else 3, len(load(work.data, dataset).names)
     if name == plan.net:
         return preset.build(k, channels=channels, seed=seed), preset
@@ -74,7 +81,6 @@ def network(work: Work, plan: Plan, dataset: str, name: str, seed: int) -> tuple
         preset = replace(preset, model="densenet_bc100", width=None)
         if plan.background:
             preset = replace(preset, width=_GROWTH, settings=_DENSE_TRAINING, early=1)
-            preset = _precise(work, preset)
         if plan.prune_training is not None:  # a hundred layers are slow at any width
             half = replace(preset.settings, epochs=max(2, preset.settings.epochs // 2))
             preset = replace(preset, width=3, settings=half)
@@ -126,7 +132,7 @@ def pretrained(work: Work, plan: str, dataset: str, seed: int) -> dict[str, Any]
         model,
         train_images.X,
         train_images.codes,
-        settings=_PRETRAINING,
+        settings=replace(_PRETRAINING, precision=work.precision),
         seed=seed,
         records=False,
         progress=False,

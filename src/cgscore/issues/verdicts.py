@@ -154,8 +154,9 @@ def expected_wrong(
     seen among the examples with a clear verdict, of which anchors are a part; the interval is that
     of the mixture of all hypotheses without their prior. Where wrong labels may follow borders,
     those that agree with their prediction are hidden (`may_be_hidden`): then the upper end is at
-    least `HIDDEN_FACTOR` times the number of labels that differ. Where classes overlap so much that
-    even clear examples are confused, all of it may be nature as well: then the lower end is 0.
+    least `HIDDEN_FACTOR` times the number of labels that differ, or `HIDDEN_FACTOR_OF_TWO` times
+    with two classes. Where classes overlap so much that even clear examples are confused, all of it
+    may be nature as well: then the lower end is 0.
 
     Parameters
     ----------

@@ -42,9 +42,8 @@ class Settings:
         Share of the target probability that is spread evenly over all classes.
     precision : {"float32", "bfloat16"}
         ``bfloat16`` multiplies numbers of 16 bits in training steps, as `torch.autocast` does;
-        weights and sums stay float32. A processor with instructions for it (AVX512-BF16, AMX)
-        trains a convolutional network in 0.4 to 0.7 of the time; without them it is slower than
-        ``float32``.
+        weights and sums stay float32. It is faster on processors with instructions for it
+        (AVX512-BF16, AMX), and slower without them.
     """
 
     epochs: int
