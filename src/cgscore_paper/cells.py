@@ -151,8 +151,8 @@ class Work:
 
     def trained_in(self, precision: str, stems: Iterable[str]) -> int:
         """How many of these cells are trainings whose steps had this precision."""
-        records = [read_record(self.folder / f"{stem}.json") for stem in stems]
-        return sum(record is not None and record.get("precision") == precision for record in records)
+        records = [read_record(self.folder / f"{stem}.json") or {} for stem in stems]
+        return sum(record.get("precision") == precision for record in records)
 
     @contextmanager
     def unfinished(self, cell: Cell) -> Iterator[Path]:
