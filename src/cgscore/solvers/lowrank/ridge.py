@@ -5,22 +5,23 @@ as a ridge of its own, so that this one is smaller than that of the whole kernel
 are few. The search starts from the latter, found on a small sample (`ridge_search`), and walks
 along the same candidates, in long steps first.
 
-Cost: ``2 s m^2 + 2 s m b + m^3 / 3`` flops for each of about ten candidates, with s rows in the
-sample and b in a block, which are in proportion.
+Of so few rows ``Q + D`` itself is formed, once for all candidates, which differ by their multiple
+of the identity.
+
+Cost: ``s m^2 + s^2 m`` flops and the kernel, and ``2/3 s^3`` for each of about ten candidates, with
+s rows in the sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from cgscore.execution.blas import all_blas_threads
 from cgscore.execution.executor import Executor
 from cgscore.execution.random_streams import stream
 from cgscore.kernel import UnitRows
-from cgscore.solvers.cholesky.inplace import cholesky, left_solve, right_solve, subtract_square
+from cgscore.solvers.cholesky.inplace import cholesky, left_solve, subtract_square
 from cgscore.solvers.lowrank import model
 from cgscore.solvers.lowrank.blocks import MAX_BLOCK_ROWS, Blocks, similar_blocks
 from cgscore.solvers.lowrank.model import Landmarks
@@ -71,14 +72,15 @@ def least_error(
     largest = -(-MAX_BLOCK_ROWS * len(rows) // n)
     parts = similar_blocks(rows, seed=0, executor=executor, largest=largest)
     with all_blas_threads():
-        sample = _sample(rows, positions, Y, landmarks, parts)
+        K = _matrix(rows[parts.order], positions[parts.order], landmarks, parts)
+        Y = Y[parts.order]
         errors: dict[int, float] = {}
 
         def error(number: int) -> float:
             if not 0 <= number < len(CANDIDATES):
                 return np.inf
             if number not in errors:
-                errors[number] = _error(sample, float(CANDIDATES[number]))
+                errors[number] = _error(K, Y, float(CANDIDATES[number]))
             return errors[number]
 
         best = int(np.argmin(np.abs(np.log(CANDIDATES / start))))
@@ -90,65 +92,29 @@ def least_error(
         return RidgeChoice(float(CANDIDATES[best]), error(best), error(0), len(rows))
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """Features of the rows of a sample, block by block, what they leave of H, and targets.
-
-    Blocks are small and many: products with m x m matrices are done for all of them at once.
-    """
-
-    Phi: Array
-    Y: Array
-    blocks: list[slice]
-    residuals: list[Array]  # of each block
-
-
-def _sample(
-    rows: UnitRows, positions: Index, Y: Array, landmarks: Landmarks, parts: Blocks
-) -> _Sample:
-    order = parts.order
-    Phi = model.features(rows[order], landmarks)
-    blocks = [parts.rows(slice(number, number + 1)) for number in range(len(parts.ends))]
-    residuals = [
-        model.residual(
-            rows[order[block]], np.asfortranarray(Phi[block]), positions[order[block]], landmarks
+def _matrix(rows: UnitRows, positions: Index, landmarks: Landmarks, parts: Blocks) -> Array:
+    """The lower half of ``Q + D`` of these rows without a ridge; D has these blocks of them."""
+    Phi = model.features(rows, landmarks)
+    K = np.zeros((len(rows), len(rows)), order="F")
+    subtract_square(Phi, K)
+    np.negative(K, out=K)
+    for number in range(len(parts.ends)):
+        block = parts.rows(slice(number, number + 1))
+        K[block, block] += model.residual(
+            rows[block], np.asfortranarray(Phi[block]), positions[block], landmarks
         )
-        for block in blocks
-    ]
-    return _Sample(Phi, np.asfortranarray(Y[order]), blocks, residuals)
+    return np.asfortranarray(np.tril(K))
 
 
-def _error(sample: _Sample, ridge: float) -> float:
+def _error(K: Array, Y: Array, ridge: float) -> float:
     """Leave-one-out error of the model with this ridge (`class_error`)."""
-    m = sample.Phi.shape[1]
-    factors = [model.factor(left.copy(order="F"), ridge) for left in sample.residuals]
-    scaled = _solved(factors, sample.blocks, sample.Phi)  # G^-1 Phi
-    root = _solved(factors, sample.blocks, sample.Y)
-    L = np.zeros((m, m), order="F")
-    subtract_square(scaled, L, transposed=True)
-    np.negative(L, out=L)
-    L[np.diag_indices(m)] += 1.0
+    L = K.copy(order="F")
+    L[np.diag_indices(len(L))] += ridge
     if status := cholesky(L):
         raise RuntimeError(f"LAPACK potrf returned status {status}")
-    left_solve(L, Z := np.asfortranarray(scaled.T @ root))
-    right_solve(L, scaled)
-    T = _solved(factors, sample.blocks, scaled, transposed=True)
-    alpha = _solved(factors, sample.blocks, root, transposed=True) - T @ Z
-    d = -np.einsum("ij,ij->i", T, T)
-    for G, block in zip(factors, sample.blocks, strict=True):
-        inverse = np.eye(len(G), order="F")
-        left_solve(G, inverse)
-        d[block] += np.einsum("ij,ij->j", inverse, inverse)
-    return class_error(alpha, d)
-
-
-def _solved(
-    factors: Sequence[Array], blocks: Sequence[slice], A: Array, *, transposed: bool = False
-) -> Array:
-    """``G^-1 A`` or ``G^-T A``, block by block, as a new array."""
-    result = np.empty_like(A, order="F")
-    for G, block in zip(factors, blocks, strict=True):
-        part = np.asfortranarray(A[block].copy())
-        left_solve(G, part, transposed=transposed)
-        result[block] = part
-    return result
+    root = Y.copy(order="F")
+    left_solve(L, root)
+    inverse, status = dtrtri(L, lower=1, overwrite_c=1)
+    if status:
+        raise RuntimeError(f"LAPACK dtrtri returned status {status}")
+    return class_error(inverse.T @ root, np.einsum("ij,ij->j", inverse, inverse))
