@@ -134,7 +134,7 @@ def estimates() -> list[dict[str, Any]]:
     found = []
     for n in (6_000, 12_000, 40_000):
         methods = ("lowrank",) if n > 20_000 else ("exact", "iterative", *SENT)
-        found += [compared(n, method, None, 1) for method in methods]
+        found += [compared(n, method, None, None) for method in methods]
     with cluster(2) as client:
         for n in (6_000, 12_000, 40_000):
             sent = ("lowrank",) if n > 20_000 else ("iterative", *SENT)
@@ -142,7 +142,7 @@ def estimates() -> list[dict[str, Any]]:
     return found
 
 
-def compared(n: int, method: str, client: Any, workers: int) -> dict[str, Any]:
+def compared(n: int, method: str, client: Any, workers: int | None) -> dict[str, Any]:
     """One method: seconds of the work itself, without audits, which `info` leaves out."""
     X, y = blobs(n, 784, 10)
     options = OPTIONS.get(method, {})
@@ -151,8 +151,8 @@ def compared(n: int, method: str, client: Any, workers: int) -> dict[str, Any]:
     seconds = task_seconds(scores)[0]
     rate = (before + product_rate()) / 2
     cost = costs(Sizes(n, 784, 10), Options.checked(**options), workers)[method]
-    estimate = {"n": n, "method": method, "workers": 0 if client is None else workers}
-    estimate |= {"estimate": cost.seconds(rate), "measured": seconds}
+    estimate: dict[str, Any] = {"n": n, "method": method, "workers": workers or 0}
+    estimate |= {"estimate": cost.seconds(rate, cluster=client is not None), "measured": seconds}
     print(estimate, flush=True)
     return estimate
 

@@ -193,7 +193,6 @@ def _estimates(
     )
     sizes = Sizes(document["n"], document["p"], document["classes"] or 1)
     estimates = costs(sizes, options, workers)
-    cluster_rate = rate if workers is None else rate / cores() * workers
     return {
         "flops_per_second": rate,
         "available_memory": memory,
@@ -202,7 +201,9 @@ def _estimates(
             name: {
                 "tasks": cost.tasks,
                 "flops": cost.flops,
-                "seconds": cost.seconds(rate if name == "exact" else cluster_rate),
+                "seconds": cost.seconds(rate)
+                if workers is None or name == "exact"
+                else cost.seconds(rate / cores() * workers, cluster=True),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
                 "least_bytes": cost.min_bytes,

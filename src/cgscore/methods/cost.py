@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Of a cluster's network: bytes a second (10 Gbit/s), and seconds until all workers have answered.
+NETWORK_RATE, ROUND_SECONDS = 1.25e9, 0.02
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -40,6 +43,8 @@ class Cost:
         Memory of the largest of the workers of a cluster, with one thread each.
     traffic : int
         Bytes sent through the network of a cluster.
+    rounds : int
+        How often all workers of a cluster wait for each other.
     workers : int or None
         Number of workers among which the tasks are divided; None if they are not.
     """
@@ -52,14 +57,17 @@ class Cost:
     tasks: int = 1
     worker_bytes: int = 0
     traffic: int = 0
+    rounds: int = 0
     workers: int | None = None
 
-    def seconds(self, rate: float) -> float:
+    def seconds(self, rate: float, *, cluster: bool = False) -> float:
         """Estimated time at `rate` floating-point operations per second of all workers together.
 
         Tasks run in rounds of one task per worker; a last, incomplete round leaves workers idle.
+        On a cluster, what is sent and waiting for each other take time, too.
         """
         idle = 1.0
         if self.workers:
             idle = -(-self.tasks // self.workers) * self.workers / self.tasks
-        return self.flops * (1 + self.overhead) * idle / rate
+        network = self.traffic / NETWORK_RATE + self.rounds * ROUND_SECONDS if cluster else 0.0
+        return self.flops * (1 + self.overhead) * idle / rate + network

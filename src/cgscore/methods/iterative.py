@@ -21,7 +21,7 @@ from cgscore.solvers.iterative import solve as solver
 from cgscore.solvers.iterative.block_bounds import block_bytes, parts
 from cgscore.solvers.iterative.distributed import spread_bytes
 from cgscore.solvers.iterative.landmarks import count as landmark_count
-from cgscore.solvers.iterative.system import EXPECTED_ITERATIONS
+from cgscore.solvers.iterative.system import expected_iterations, solve_flops
 
 
 class Iterative:
@@ -35,17 +35,22 @@ class Iterative:
     def cost(self, sizes: Sizes, options: Options, workers: int = 1) -> Cost:
         """Kernel, conjugate gradients and blocks; H is kept, or formed for every product."""
         n, p, k = sizes.n, sizes.p, sizes.k
-        systems = k + solver.AUDIT_EXAMPLES + 2 * solver.EXAMPLES_PER_STRATUM
-        flops = (
-            kernel_flops(n, p) / 2
-            + EXPECTED_ITERATIONS * 2.0 * n**2 * systems
-            + 2 * n * (n / parts(n)) ** 2
-        )
+        tolerances = solver.tolerances(k)
+        flops = kernel_flops(n, p) / 2 + solve_flops(n, tolerances) + 2 * n * (n / parts(n)) ** 2
+        iterations = expected_iterations(tolerances)
         in_memory = solver.bytes_in_memory(n, p, k) + 8 * n * p
         worker_bytes = spread_bytes(n, p, workers) // workers
-        traffic = 8 * n * p * workers + EXPECTED_ITERATIONS * 4 * systems * n * (workers + 1)
+        traffic = 8 * n * p * workers + round(4 * n * (workers + 1) * iterations.sum())
         formed = solver.bytes_formed(n, p, k) + 8 * n * p
-        return Cost(flops, in_memory, formed, worker_bytes=worker_bytes, traffic=traffic)
+        return Cost(
+            flops,
+            in_memory,
+            formed,
+            worker_bytes=worker_bytes,
+            traffic=traffic,
+            # products of the classes, then those of the further audit examples
+            rounds=round(iterations.max() + iterations.min()),
+        )
 
     def run(self, problem: Problem, options: Options, context: Context) -> Solution:
         """Solve, and measure how nearly."""

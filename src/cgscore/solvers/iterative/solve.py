@@ -66,6 +66,7 @@ MAX_RESIDUAL = 2e-3  # residual in float64 above which alpha is refined
 #: Share of examples with bounds that disagree, above which d is not believed.
 MAX_UNCERTAIN_SHARE = 0.25
 CHECKED_ROWS = 256  # rows on which residuals are measured in float64
+STRATA = 2  # that have further audit examples
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,17 @@ def bytes_in_memory(n: int, p: int, k: int) -> int:
 def bytes_formed(n: int, p: int, k: int) -> int:
     """Memory when H is formed for every product."""
     return 4 * n * p + _vectors(n, k)
+
+
+def first_tolerances(k: int, examples: int) -> Array:
+    """Relative residuals to reach for k classes and so many audit examples."""
+    return np.repeat([ALPHA_TOLERANCE, AUDIT_TOLERANCE], [k, examples])
+
+
+def tolerances(k: int) -> Array:
+    """Those of all systems that a run solves, with further audit examples."""
+    further = np.full(STRATA * EXAMPLES_PER_STRATUM, STRATUM_TOLERANCE)
+    return np.concatenate([first_tolerances(k, AUDIT_EXAMPLES), further])
 
 
 def _vectors(n: int, k: int) -> int:
@@ -200,7 +212,7 @@ def _further(
     free = np.ones(len(stratum), bool)
     free[audit_rows] = False
     chosen: list[Index] = []
-    for number in (1, 2):
+    for number in range(1, STRATA + 1):
         members = np.flatnonzero(free & (stratum == number))
         chosen.append(
             np.sort(rng.choice(members, min(EXAMPLES_PER_STRATUM, len(members)), replace=False))
@@ -233,7 +245,7 @@ def _alpha(
     """
     n, k = targets.shape
     units = _units(n, audit_rows)
-    tolerance = np.repeat([ALPHA_TOLERANCE, AUDIT_TOLERANCE], [k, len(audit_rows)])
+    tolerance = first_tolerances(k, len(audit_rows))
     X, residual, counts = system.solve(np.hstack([targets, units]), tolerance, "solve")
     alpha, x = X[:, :k], X[:, k:]
     residual_size = system.residual(alpha, targets, checked)

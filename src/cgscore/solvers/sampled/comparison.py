@@ -25,7 +25,7 @@ from cgscore.solvers.cholesky.factor import kernel_flops
 from cgscore.solvers.iterative import solve as iterative
 from cgscore.solvers.iterative.audit import rank_correlation
 from cgscore.solvers.iterative.distributed import spread_bytes
-from cgscore.solvers.iterative.system import EXPECTED_ITERATIONS, system_of
+from cgscore.solvers.iterative.system import solve_flops, system_of
 from cgscore.solvers.sampled.averages import Averages
 from cgscore.solvers.sampled.subset import SharedProblem
 from cgscore.typing import Array
@@ -35,13 +35,13 @@ AUDIT_EXAMPLES = 128
 MIN_EXAMPLES = 8  # fewer examples are not compared
 TOLERANCE = 1e-3  # relative residual at which a column has converged
 MAX_RESIDUAL = 1e-2  # relative residual in float64 above which the columns are not trusted
-MAX_PRODUCTS = 4 * EXPECTED_ITERATIONS  # products
+MAX_PRODUCTS = 120
 MAX_FLOPS = 6e12
 
 
 def audit_flops(n: int, p: int) -> float:
     """Arithmetic of the audit; float32 counts half."""
-    return kernel_flops(n, p) / 2 + EXPECTED_ITERATIONS * 1.0 * n**2 * AUDIT_EXAMPLES
+    return kernel_flops(n, p) / 2 + solve_flops(n, np.full(AUDIT_EXAMPLES, TOLERANCE)) / 2
 
 
 def audit(
