@@ -17,24 +17,25 @@ import numpy as np
 
 
 def herding(X: Any, count: int) -> Any:
-    mean = X.mean(axis=0)
-    target, order = mean.copy(), []
+    products, towards_mean = X @ X.T, X @ X.mean(axis=0)
+    score, order = towards_mean.copy(), []
     is_open = np.ones(len(X), bool)
     for _ in range(count):
-        j = int(np.argmax(np.where(is_open, X @ target, -np.inf)))
+        j = int(np.argmax(np.where(is_open, score, -np.inf)))
         is_open[j] = False
         order.append(j)
-        target += mean - X[j]
+        score += towards_mean - products[j]
     return np.array(order)
 
 
 def k_centre(X: Any, count: int) -> Any:
     j = int(np.argmin(((X - X.mean(axis=0)) ** 2).sum(axis=1)))
-    squares = (X**2).sum(axis=1)
+    products = X @ X.T
+    squares = np.diag(products)
     apart, order = np.full(len(X), np.inf), []
     for _ in range(count):
         order.append(j)
-        apart = np.minimum(apart, squares + squares[j] - 2 * X @ X[j])
+        apart = np.minimum(apart, squares + squares[j] - 2 * products[j])
         apart[j] = -np.inf
         j = int(np.argmax(apart))
     return np.array(order)

