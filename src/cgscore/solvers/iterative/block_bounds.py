@@ -42,7 +42,7 @@ from cgscore.solvers.iterative.landmarks import Landmarks, factor
 from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Index, Matrix
 
-BLOCK_FLOPS_SHARE = 0.2
+BLOCK_FLOPS_SHARE = 0.15
 MIN_OPPOSITE_COSINE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
 MAX_PAIRS_PER_COLUMN = 4  # above this multiple of p, opposite rows determine each other
 
