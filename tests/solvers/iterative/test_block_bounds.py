@@ -48,7 +48,7 @@ def test_blocks_bound_d_from_below(ridge: float) -> None:
         block_of[block] = number
     assert (block_of == block_of[near]).mean() > 0.5  # neighbours end up together
     assert bounds.float64_blocks == 0
-    assert [parts(n) for n in (50, 10_000, 20_000, 50_000)] == [1, 4, 4, 8]
+    assert [parts(n) for n in (50, 2000, 10_000, 20_000, 50_000)] == [1, 1, 4, 8, 8]
 
 
 def test_a_block_with_a_close_pair_is_done_in_float64() -> None:

@@ -16,7 +16,8 @@ Blocks are done in float32, and again in float64 where a pivot says that float32
 
 Both kinds of blocks of b rows cost ``4 n b^2 / 3`` flops. They are given a share
 (`BLOCK_FLOPS_SHARE`) of the ``60 n^2`` flops that thirty products take for each of some 75 vectors,
-hence b grows as the root of n; the number of blocks is the nearest power of two.
+hence b grows as the root of n; the number of blocks is the nearest power of two, and 1 for fewer
+than `2 MIN_BLOCK_ROWS`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from cgscore.solvers.tiles import cuts
 from cgscore.typing import Array, Index, Matrix
 
 BLOCK_FLOPS_SHARE = 0.15
+MIN_BLOCK_ROWS = 1200  # in smaller blocks near-duplicates are parted too often
 MIN_OPPOSITE_COSINE = 0.99  # -cos of the angle between rows that count as opposite, to 8 degrees
 MAX_PAIRS_PER_COLUMN = 4  # above this multiple of p, opposite rows determine each other
 
@@ -53,6 +55,8 @@ _MIN_PIVOT = 1e-4  # pivots of a block in float32 below this share of the diagon
 
 def parts(n: int) -> int:
     """Blocks of each kind for n rows."""
+    if n < 2 * MIN_BLOCK_ROWS:
+        return 1
     b = math.sqrt(BLOCK_FLOPS_SHARE * 60 * 75 * n * 3 / 4)
     return int(2 ** max(0, round(math.log2(max(1.0, n / b)))))
 
