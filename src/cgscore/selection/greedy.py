@@ -23,11 +23,11 @@ no targets, the fall of the total predictive variance, ``q_j / s_j``, takes the 
 which examples to label next.
 
 **Blocks.** One step at a time costs ``4 n m`` flops in products of a matrix and two vectors, which
-wait for memory. So the examples with the largest gains are set apart, `CANDIDATES` for every pick
-of a block, and among them up to `BLOCK` are taken one at a time (fewer at the beginning, where each
-pick changes most), with gains that are exact: for candidates C the matrices
-``V_CC`` and ``(V^2)_CC``, with the rows of E and R, are closed under the step. Then all examples
-are brought up to date at once, for a block J with ``V_JJ + diag(noise_J) = L L^T``:
+wait for memory. So after the first `ONE_BY_ONE` picks the examples with the largest gains are set
+apart, `CANDIDATES` for every pick of a block, and among them up to `BLOCK` are taken one at a time,
+with gains that are exact: for candidates C the matrices ``V_CC`` and ``(V^2)_CC``, with the rows of
+E and R, are closed under the step. Then all examples are brought up to date at once, for a block J
+with ``V_JJ + diag(noise_J) = L L^T``:
 
     U = Phi T,   T = M Phi_J^T L^-T,   X = V U = Phi M G T,   W = T^T G T,   Z = L^-1 E_J
     E -= U Z,    R -= X Z + U (L^-1 R_J - W Z),    M -= T T^T,
@@ -63,7 +63,8 @@ from cgscore.solvers.lowrank.pivoted_cholesky import Features
 from cgscore.typing import Array, Index
 
 BLOCK = 64  # picks between two updates of all examples, at most
-GROWTH = 16  # a block is at most 1 / GROWTH of what is taken: the first picks change most
+ONE_BY_ONE = 256  # picks at the beginning that are taken one at a time: they change most
+GROWTH = 16  # after them a block is at most 1 / GROWTH of what is taken
 CANDIDATES = 4  # for every pick of a block
 STRETCH = 8  # picks for every feature, after which the state is computed anew
 CHUNK_ROWS = 4096  # rows brought up to date at once
@@ -276,7 +277,7 @@ def _stretch(
     row_is_open = np.ones(len(rows), bool)
     while taken < stop:
         gain = np.where(row_is_open, state.gains(problem.variance), -np.inf)
-        count = min(block, 1 + taken // GROWTH, stop - taken)
+        count = 1 if taken < ONE_BY_ONE else min(block, taken // GROWTH, stop - taken)
         C, least = _largest(gain, min(CANDIDATES * block, int(row_is_open.sum())))
         J, found = state.picks(C, count, least, problem.variance)
         part = slice(taken, taken + len(J))
