@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,20 @@ def test_efficientnet_is_what_its_own_package_computes() -> None:
     other = torch.from_numpy(large).permute(0, 3, 1, 2).float()
     assert prepared.shape == (2, 3, 128, 128)
     assert float((prepared * 128 + 127 - other).abs().mean()) < 8
+
+
+def test_images_are_encoded_by_as_many_threads_as_torch_has() -> None:
+    encoder, X, before = find_encoder("efficientnet-lite0"), pictures(70), torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = encoder(X)
+        torch.set_num_threads(3)
+        assert np.array_equal(encoder(X), alone)
+        assert torch.get_num_threads() == 3
+        with ThreadPoolExecutor(1) as pool:  # a thread that starts later
+            assert pool.submit(torch.get_num_threads).result() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_sizes_and_kinds_of_images() -> None:
