@@ -152,7 +152,7 @@ def compared(n: int, method: str, client: Any, workers: int | None) -> dict[str,
     rate = (before + product_rate()) / 2
     cost = costs(Sizes(n, 784, 10), Options.checked(**options), workers)[method]
     estimate: dict[str, Any] = {"n": n, "method": method, "workers": workers or 0}
-    estimate |= {"estimate": cost.seconds(rate, cluster=client is not None), "measured": seconds}
+    estimate |= {"estimate": cost.seconds(rate, cluster=workers), "measured": seconds}
     print(estimate, flush=True)
     return estimate
 

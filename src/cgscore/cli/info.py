@@ -203,7 +203,7 @@ def _estimates(
                 "flops": cost.flops,
                 "seconds": cost.seconds(rate)
                 if workers is None or name == "exact"
-                else cost.seconds(rate / cores() * workers, cluster=True),
+                else cost.seconds(rate / cores() * workers, cluster=workers),
                 "bytes": cost.bytes,
                 "fits": cost.bytes <= memory,
                 "least_bytes": cost.min_bytes,

@@ -20,9 +20,10 @@ make them true) times a prior that favours weak strengths.
 Labels that people gave, and labels made wrong at borders, are wrong more often than the average of
 the hypotheses says where these have weight: there natural confusion and noise are one, and
 likelihoods take most of it for nature. The odds of being wrong are multiplied by a factor of up to
-two, or six where predictions disagree with three labels in ten; the more the larger the weight of
-hypotheses with a border is, and only if labels of clear examples are wrong at all. The factor was
-chosen for calibration.
+two, or six where predictions disagree with three labels in ten (with two to three in ten: less, and
+not where strong hypotheses are clearly right); the more the larger the weight of hypotheses with a
+border is, and only if labels of clear examples are wrong at all. The factor was chosen for
+calibration.
 
 One trace of noise at borders does not depend on how frequent natural confusion is: which class a
 wrong label names. Among clear examples it is any class if noise does not look at the input, and
@@ -51,8 +52,10 @@ MIN_CLEAR_NOISE = 0.03  # share of the labels of clear examples that differ
 DIRECTION_FACTOR = 100.0  # on the prior of strong hypotheses where directions speak for them
 MIN_DIRECTION = 0.5  # slope of directions, two standard errors off, that speaks for them,
 DIRECTION_WEIGHT = 10.0  # and the log likelihood that each unit of slope above makes up for
-MIN_AGREEMENT = 0.7  # share of labels that predictions agree with, without which nature is tried,
+MIN_AGREEMENT = 0.73  # share of labels that predictions agree with, without which nature is tried,
 MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
+#: Shares up to which labels may be careless, and from which on they are not.
+CARELESS_AGREEMENT, CAREFUL_AGREEMENT = 0.7, 0.8
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_NOISE_DIRECTION = 0.75  # slope up to which it may be noise; nature has 1
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
@@ -181,7 +184,7 @@ def border_hypotheses(
     log_q = log_softmax(logits, axis=1)
     predicted, certainty = np.argmax(log_q, axis=1), log_q.max(axis=1)
     slope = clear_direction(log_q, codes)
-    if overlap or alone or disagree(F, codes, MIN_BORDER_AGREEMENT):
+    if overlap or alone or agreement(F, codes) < MIN_BORDER_AGREEMENT:
         return Hypotheses((uniform,), slope, False, overlap)
     if k > MAX_CLASSES:
         return Hypotheses((uniform,), slope, False, False, weighed=slope <= MAX_OVERLAP_DIRECTION)
@@ -219,13 +222,24 @@ def border_hypotheses(
     factor, at_borders = 1.0, 1 - members[0].weight
     if noise >= MIN_CLEAR_NOISE:
         factor += min(1.0, BORDER_SLOPE * at_borders)
-        factor += CARELESS_SLOPE * at_borders**2 if disagree(F, codes) else 0.0
+        factor += CARELESS_SLOPE * at_borders**2 * _careless(agreement(F, codes), contested)
     return Hypotheses(members, slope, contested, False, factor, not (few or k == 2))
 
 
-def disagree(F: Array, codes: Index, agreement: float = MIN_AGREEMENT) -> bool:
-    """Whether predictions agree with a smaller share of the labels than this."""
-    return float(np.mean(np.argmax(F, axis=1) == codes)) < agreement
+def agreement(F: Array, codes: Index) -> float:
+    """Share of the labels that predictions agree with."""
+    return float(np.mean(np.argmax(F, axis=1) == codes))
+
+
+def _careless(share: float, contested: bool) -> float:
+    """How much labels with this agreement count as careless, from 0 to 1.
+
+    Borders that are clear explain disagreement by themselves, unless there is too much of it.
+    """
+    if contested:
+        return float(share < CARELESS_AGREEMENT)
+    spread = CAREFUL_AGREEMENT - CARELESS_AGREEMENT
+    return float(np.clip((CAREFUL_AGREEMENT - share) / spread, 0, 1))
 
 
 def overlapping(F: Array, codes: Index, calibration: Calibration) -> bool:
@@ -235,7 +249,7 @@ def overlapping(F: Array, codes: Index, calibration: Calibration) -> bool:
     even of the clearest half.
     """
     log_q = log_softmax(calibration.logits(F), axis=1)
-    often = disagree(F, codes, MIN_BORDER_AGREEMENT)
+    often = agreement(F, codes) < MIN_BORDER_AGREEMENT
     return often and clear_direction(log_q, codes) > MAX_OVERLAP_DIRECTION
 
 

@@ -37,10 +37,11 @@ from cgscore.issues.anchors import (
     choose_anchors,
 )
 from cgscore.issues.border import (
+    MIN_AGREEMENT,
     Hypotheses,
     Hypothesis,
+    agreement,
     border_hypotheses,
-    disagree,
     noise_odds,
     overlapping,
 )
@@ -134,7 +135,7 @@ def estimate_noise(
     overlap = anchors.overlap or overlapping(G, j, calibration)
     calibration = calibrate(G, j, T, calibration, penalty)
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
-    many_differ = disagree(G, j)
+    many_differ = agreement(G, j) < MIN_AGREEMENT
     if overlap or ((k == 2 or many_differ) and not border.explains):
         level, T, calibration = _likely_level(G, j, T, penalty, overlap)
         overlap = overlap or level <= MAX_OVERLAP_LEVEL

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import pdtr
 
-from cgscore.issues.border import MIN_AGREEMENT, MIN_DIRECTION, MIN_WEIGHED
+from cgscore.issues.border import CARELESS_AGREEMENT, MIN_DIRECTION, MIN_WEIGHED
 from cgscore.issues.intervals import mixture_interval
 from cgscore.issues.noise_model import NoiseModel
 from cgscore.typing import Array, Index
@@ -201,7 +201,7 @@ def may_be_hidden(verdicts: Verdicts, noise: NoiseModel) -> bool:
     if noise.contested or noise.overlap or few or len(noise.T) == 2:
         return True
     weight = 1 - noise.hypotheses[0].weight
-    if verdicts.differs.mean() > 1 - MIN_AGREEMENT:
+    if verdicts.differs.mean() > 1 - CARELESS_AGREEMENT:
         return weight >= MIN_CARELESS_WEIGHT
     return border.direction > MIN_DIRECTION and weight >= MIN_BORDER_WEIGHT
 

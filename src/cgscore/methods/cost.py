@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Of a cluster's network: bytes a second (10 Gbit/s), and seconds until all workers have answered.
-NETWORK_RATE, ROUND_SECONDS = 1.25e9, 0.02
+#: Bytes a second of the link of each worker of a cluster (10 Gbit/s), and seconds of a round.
+NETWORK_RATE, ROUND_SECONDS = 1.25e9, 0.03
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,16 @@ class Cost:
     rounds: int = 0
     workers: int | None = None
 
-    def seconds(self, rate: float, *, cluster: bool = False) -> float:
+    def seconds(self, rate: float, *, cluster: int | None = None) -> float:
         """Estimated time at `rate` floating-point operations per second of all workers together.
 
         Tasks run in rounds of one task per worker; a last, incomplete round leaves workers idle.
-        On a cluster, what is sent and waiting for each other take time, too.
+        On a cluster of so many workers, sending and waiting for each other take time, too.
         """
         idle = 1.0
         if self.workers:
             idle = -(-self.tasks // self.workers) * self.workers / self.tasks
-        network = self.traffic / NETWORK_RATE + self.rounds * ROUND_SECONDS if cluster else 0.0
+        network = 0.0
+        if cluster:
+            network = self.traffic / (NETWORK_RATE * cluster) + self.rounds * ROUND_SECONDS
         return self.flops * (1 + self.overhead) * idle / rate + network
