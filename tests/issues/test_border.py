@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgscore.issues.border import Hypotheses, Hypothesis, direction, noise_odds
+from cgscore.issues.border import (
+    Hypotheses,
+    Hypothesis,
+    carelessness,
+    direction,
+    noise_odds,
+)
 from cgscore.issues.calibration import Calibration
 from cgscore.issues.noise_model import NoiseModel, estimate_noise
 from cgscore.issues.verdicts import expected_wrong, flag, judge, promised
@@ -64,6 +70,12 @@ def contested(seed: int = 0, n: int = 3000, k: int = 6) -> tuple[Any, Any, Any]:
     F += 0.12 * rng.standard_normal((n, k))
     hit = rng.random(n) < 0.04 + 0.9 * mix[:, 0]
     return F, y, np.where(hit, second, y)
+
+
+def test_labels_are_careless_by_degrees() -> None:
+    found = [carelessness(share, contested=False) for share in (0.5, 0.7, 0.75, 0.8, 0.95)]
+    assert found == pytest.approx([1, 1, 0.5, 0, 0])
+    assert [carelessness(share, contested=True) for share in (0.69, 0.71)] == [1, 0]
 
 
 def test_noise_at_borders_is_found_and_admitted() -> None:

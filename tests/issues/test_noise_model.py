@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from cgscore.issues import noise_model
+from cgscore.issues.border import MIN_AGREEMENT, agreement
 from cgscore.issues.noise_model import estimate_noise
 from cgscore.issues.verdicts import expected_wrong, flag, judge
 from tests.issues.examples import auroc, f1, flipped, predictions
@@ -81,6 +83,19 @@ def test_natural_confusion_of_few_clear_examples_is_no_noise(k: int) -> None:
     _, low, high = expected_wrong(verdicts, noise)
     assert low == 0
     assert high > np.sum(F.argmax(axis=1) != y)
+
+
+def test_nature_is_tried_where_predictions_agree_with_seven_labels_in_ten() -> None:
+    """Labels are drawn by nature; the strongest hypotheses of noise at borders explain them, too."""
+    k, n = 5, 3000
+    rng = np.random.default_rng(0)
+    q = softmax(2.6 * rng.standard_normal((n, k)), axis=1)
+    y = (q.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    F = 2 * q - 1 + 0.05 * rng.standard_normal((n, k))
+    assert 0.7 < agreement(F, y) < MIN_AGREEMENT
+    noise = estimate_noise(F, y)
+    assert noise.overlap
+    assert flag(judge(F, y, noise).right).mean() < 0.01
 
 
 def test_much_noise_near_borders_is_not_taken_for_overlap() -> None:

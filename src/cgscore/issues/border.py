@@ -222,7 +222,7 @@ def border_hypotheses(
     factor, at_borders = 1.0, 1 - members[0].weight
     if noise >= MIN_CLEAR_NOISE:
         factor += min(1.0, BORDER_SLOPE * at_borders)
-        factor += CARELESS_SLOPE * at_borders**2 * _careless(agreement(F, codes), contested)
+        factor += CARELESS_SLOPE * at_borders**2 * carelessness(agreement(F, codes), contested)
     return Hypotheses(members, slope, contested, False, factor, not (few or k == 2))
 
 
@@ -231,7 +231,7 @@ def agreement(F: Array, codes: Index) -> float:
     return float(np.mean(np.argmax(F, axis=1) == codes))
 
 
-def _careless(share: float, contested: bool) -> float:
+def carelessness(share: float, contested: bool) -> float:
     """How much labels with this agreement count as careless, from 0 to 1.
 
     Borders that are clear explain disagreement by themselves, unless there is too much of it.
