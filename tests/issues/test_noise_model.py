@@ -86,7 +86,7 @@ def test_natural_confusion_of_few_clear_examples_is_no_noise(k: int) -> None:
 
 
 def test_nature_is_tried_where_predictions_agree_with_seven_labels_in_ten() -> None:
-    """Labels are drawn by nature; the strongest hypotheses of noise at borders explain them, too."""
+    """Labels are drawn by nature; strong noise at borders would explain them, too."""
     k, n = 5, 3000
     rng = np.random.default_rng(0)
     q = softmax(2.6 * rng.standard_normal((n, k)), axis=1)
