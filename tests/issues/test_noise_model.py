@@ -98,6 +98,21 @@ def test_nature_is_tried_where_predictions_agree_with_seven_labels_in_ten() -> N
     assert flag(judge(F, y, noise).right).mean() < 0.01
 
 
+def test_noise_on_top_of_nature_is_not_taken_for_all_of_it() -> None:
+    """A quarter differs by nature, and a fifth of the labels are wrong at random."""
+    k, n = 5, 3000
+    rng = np.random.default_rng(0)
+    q = softmax(3 * rng.standard_normal((n, k)), axis=1)
+    y = (q.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    z = flipped(y, 0.2, k)
+    F = 0.75 * (2 * q - 1) - 0.15 + 0.15 * rng.standard_normal((n, k))
+    noise = estimate_noise(F, z)
+    flagged = flag(judge(F, z, noise).right)
+    assert noise.overlap
+    assert flagged.sum() > 50
+    assert np.mean((y != z)[flagged]) > 0.8
+
+
 def test_much_noise_near_borders_is_not_taken_for_overlap() -> None:
     """As many people label: two labels in five are wrong, more of them where classes meet."""
     k, n, odds, strength = 10, 3000, 0.2, 0.3

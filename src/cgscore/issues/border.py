@@ -58,6 +58,7 @@ MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
 CARELESS_AGREEMENT, CAREFUL_AGREEMENT = 0.7, 0.8
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_NOISE_DIRECTION = 0.75  # slope up to which it may be noise; nature has 1
+MAX_UNDIRECTED = 0.25  # slope up to which labels are wrong at random; careless people's have more
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
 MIN_WEIGHED = round(MIN_ANCHORS / CLEAR_SHARE)  # examples from which on a border has a say
@@ -143,6 +144,14 @@ class Hypotheses:
         """
         strong = sum(each.weight for each in self.members if each.strength >= STRONG)
         return self.weighed and strong <= 0.5 and self.direction <= MAX_NOISE_DIRECTION
+
+    @property
+    def undirected(self) -> bool:
+        """Whether wrong labels of clear examples name nearly any class.
+
+        That leaves open how much of the rest is nature, which likelihoods then tell.
+        """
+        return self.direction <= MAX_UNDIRECTED
 
 
 def noise_odds(T: Array) -> Array:
