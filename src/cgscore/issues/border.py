@@ -58,7 +58,8 @@ MIN_BORDER_AGREEMENT = 0.5  # and without which no noise at borders is
 CARELESS_AGREEMENT, CAREFUL_AGREEMENT = 0.7, 0.8
 MAX_OVERLAP_DIRECTION = 0.1  # slope above which classes then overlap by nature
 MAX_NOISE_DIRECTION = 0.75  # slope up to which it may be noise; nature has 1
-MAX_UNDIRECTED = 0.25  # slope up to which labels are wrong at random; careless people's have more
+#: Slope up to which wrong labels name any class, and weight of borders from which on there is more.
+MAX_UNDIRECTED, MIN_MIXED_WEIGHT = 0.25, 0.4
 MAX_CLASSES = 128  # beyond that a noise matrix alone is tried
 CLEAR_SHARE, DIRECTION_SHARE = 0.25, 0.5  # of each predicted class, for levels and directions
 MIN_WEIGHED = round(MIN_ANCHORS / CLEAR_SHARE)  # examples from which on a border has a say
@@ -146,12 +147,14 @@ class Hypotheses:
         return self.weighed and strong <= 0.5 and self.direction <= MAX_NOISE_DIRECTION
 
     @property
-    def undirected(self) -> bool:
-        """Whether wrong labels of clear examples name nearly any class.
+    def mixed(self) -> bool:
+        """Whether labels that differ may be noise and nature.
 
-        That leaves open how much of the rest is nature, which likelihoods then tell.
+        Wrong labels of clear examples name nearly any class, as those that are wrong at random, and
+        yet hypotheses with a border have much weight.
         """
-        return self.direction <= MAX_UNDIRECTED
+        at_borders = 1 - self.members[0].weight
+        return self.direction <= MAX_UNDIRECTED and at_borders >= MIN_MIXED_WEIGHT
 
 
 def noise_odds(T: Array) -> Array:

@@ -21,8 +21,8 @@ the subject of further hypotheses (`border.py`), over which verdicts are average
 Where classes may overlap by nature, T is scaled to the level of noise under which the given labels
 are most likely. That is so for two classes, which show no directions of noise, and where
 predictions disagree with many labels, unless weak noise at borders explains these. Strong noise at
-borders cannot be told from nature. Where wrong labels name any class, they are more likely under a
-lower level only if the rest is nature.
+borders cannot be told from nature. Where wrong labels name any class and borders have weight all
+the same, labels are more likely under a lower level if a part of them is nature.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def estimate_noise(
     calibration = calibrate(G, j, T, calibration, penalty)
     border = border_hypotheses(G, j, T, calibration, overlap=overlap)
     many_differ = agreement(G, j) < MIN_AGREEMENT
-    tried = (k == 2 or many_differ) and (border.undirected or not border.explains)
+    tried = (k == 2 or many_differ) and (border.mixed or not border.explains)
     if overlap or tried:
         level, likely_T, likely_calibration = _likely_level(G, j, T, penalty, overlap)
         if overlap or level < 1 or not border.explains:
